@@ -1,0 +1,226 @@
+package lesson
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// failure is what is shown when something does not hold.
+type failure struct {
+	title  string      // what happened, in a few words
+	what   string      // the quantity or claim
+	rows   [][2]string // name and value, one a line
+	advice string      // what to check
+}
+
+func (f failure) stop() {
+	screen.show(block{HTML: f.html(), Text: f.text()})
+	exit(1)
+}
+
+func (f failure) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "✗ %s: %s\n", f.title, f.what)
+	width := 0
+	for _, r := range f.rows {
+		width = max(width, textWidth(r[0]))
+	}
+	for _, r := range f.rows {
+		fmt.Fprintf(&b, "    %s  %s\n", pad(r[0]+":", width+1), r[1])
+	}
+	if f.advice != "" {
+		fmt.Fprintf(&b, "    %s\n", f.advice)
+	}
+	return b.String()
+}
+
+func (f failure) html() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<div role="alert"><b>✗ %s</b>: %s<table>`, esc(f.title), esc(f.what))
+	for _, r := range f.rows {
+		fmt.Fprintf(&b, `<tr><td>%s</td><td>%s</td></tr>`, esc(r[0]), esc(r[1]))
+	}
+	fmt.Fprintf(&b, `</table>%s</div>`, esc(f.advice))
+	return b.String()
+}
+
+// held shows one line: a tick, what held, and a remark in a quiet colour.
+func held(line, remark string) {
+	text := "✓ " + line
+	if remark != "" {
+		text += "  (" + remark + ")"
+	}
+	h := `<div>✓ ` + esc(line)
+	if remark != "" {
+		h += ` <span>(` + esc(remark) + `)</span>`
+	}
+	screen.show(block{HTML: h + `</div>`, Text: text})
+}
+
+const (
+	checkInputs = "Check the line that computes it and the values that go in. Correct this cell and run it again."
+	checkNaN    = "NaN means that something had no answer on the way, such as 0/0. Check each value that goes in."
+)
+
+func adviceFor(vs ...float64) string {
+	for _, v := range vs {
+		if math.IsNaN(v) {
+			return checkNaN
+		}
+	}
+	return checkInputs
+}
+
+// Must returns v when err is nil. Otherwise it shows the error and ends the
+// cell: the message of the package says which argument is wrong, which value
+// it has and what would be right.
+func Must[T any](v T, err error) T {
+	Check(err)
+	return v
+}
+
+// Check ends the cell with the message of err when it is not nil.
+func Check(err error) {
+	if err == nil {
+		return
+	}
+	failure{
+		title:  "This has no answer",
+		what:   err.Error(),
+		advice: "Change the value in this cell and run it again.",
+	}.stop()
+}
+
+// Equal asserts that got is exactly want. NaN equals nothing.
+func Equal[T comparable](what string, got, want T) {
+	same, err := equal(got, want)
+	if same {
+		held(what+" = "+plain(any(got)), "")
+		return
+	}
+	f := failure{
+		title:  "Not equal",
+		what:   what,
+		rows:   [][2]string{{"expected", exact(any(want))}, {"got", exact(any(got))}},
+		advice: checkInputs,
+	}
+	if err != "" {
+		f.rows = append(f.rows, [2]string{"note", err})
+	}
+	if g, ok := toFloat(got); ok {
+		if w, ok := toFloat(want); ok {
+			f.rows = append(f.rows, [2]string{"difference", exact(g - w)})
+			f.advice = adviceFor(g, w)
+		}
+	}
+	f.stop()
+}
+
+// equal compares, and says so instead of panicking when an interface value
+// holds something that cannot be compared.
+func equal[T comparable](a, b T) (same bool, problem string) {
+	defer func() {
+		if r := recover(); r != nil {
+			same, problem = false, fmt.Sprint(r)
+		}
+	}()
+	return a == b, ""
+}
+
+// Close asserts that got is want within 1e-12, relative to want: the same
+// number but for the rounding of the last digits.
+func Close(what string, got, want float64) { Within(what, got, want, 1e-12) }
+
+// Within asserts that |got - want| <= relTol·|want|. NaN and infinities never
+// pass.
+func Within(what string, got, want, relTol float64) {
+	diff := math.Abs(got - want)
+	limit := relTol * math.Abs(want)
+	if diff <= limit && relTol >= 0 && !math.IsInf(limit, 0) {
+		remark := ""
+		if relTol > 1e-9 {
+			remark = fmt.Sprintf("within %s of %s", percent(relTol), plainFloat(want))
+		}
+		held(what+" = "+plainFloat(got), remark)
+		return
+	}
+	f := failure{
+		title: "Not close enough",
+		what:  what,
+		rows: [][2]string{
+			{"expected", exact(want)},
+			{"got", exact(got)},
+			{"difference", exact(got - want)},
+			{"tolerance", fmt.Sprintf("%s (%s relative)", exact(limit), exact(relTol))},
+		},
+		advice: adviceFor(got, want, relTol),
+	}
+	if relTol < 0 {
+		f.advice = "The tolerance must not be negative."
+	}
+	f.stop()
+}
+
+func percent(r float64) string {
+	return decimalsUpTo(100*r, 6) + "%"
+}
+
+// decimalsUpTo writes v with at most n significant digits, without exponent.
+func decimalsUpTo(v float64, n int) string {
+	s := fmt.Sprintf("%.*g", n, v)
+	if strings.ContainsRune(s, 'e') {
+		return s
+	}
+	return s
+}
+
+// Shows asserts that got, written with a fmt verb such as "%.1f", reads want:
+// that the number printed in the text is the number computed.
+func Shows(what string, got float64, format, want string) {
+	s := fmt.Sprintf(format, got)
+	if s == want && !math.IsNaN(got) {
+		remark := ""
+		if full := plainFloat(got); full != s {
+			remark = full
+		}
+		held(what+" = "+s, remark)
+		return
+	}
+	failure{
+		title: "Does not read as written",
+		what:  what,
+		rows: [][2]string{
+			{"expected", want},
+			{"got", fmt.Sprintf("%s  (%s, written with %s)", s, exact(got), format)},
+		},
+		advice: adviceFor(got),
+	}.stop()
+}
+
+// Holds asserts a claim that is not a number. The claim is a sentence that is
+// true when ok is.
+func Holds(what string, ok bool) {
+	if ok {
+		held(what, "")
+		return
+	}
+	failure{title: "Does not hold", what: what, advice: checkInputs}.stop()
+}
+
+// toFloat converts any number.
+func toFloat(v any) (float64, bool) {
+	switch x := v.(type) {
+	case float64:
+		return x, true
+	case float32:
+		return float64(x), true
+	case int:
+		return float64(x), true
+	case int64:
+		return float64(x), true
+	case int32:
+		return float64(x), true
+	}
+	return 0, false
+}

@@ -1,0 +1,156 @@
+package lesson
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// SI writes v with an SI prefix before its unit: SI(312e12, "FLOP/s") is
+// "312 TFLOP/s", SI(0.1348, "s") is "134.8 ms". Two decimals stand below one
+// hundred and one above, less where they are zero. A unit of "bytes" becomes
+// "B" when a prefix is needed. Seconds take no prefix above one.
+func SI(v float64, unit string) string {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return strings.TrimSpace(plainFloat(v) + " " + unit)
+	}
+	prefixes := []string{"p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"}
+	const one = 4
+	i := one
+	for a := math.Abs(v); i > 0 && a < 1; i-- {
+		a *= 1000
+		v *= 1000
+	}
+	if unit != "s" {
+		for ; i < len(prefixes)-1 && math.Abs(v) >= 1000; i++ {
+			v /= 1000
+		}
+	}
+	s := decimals(v)
+	// 999.97 rounds to 1000: one prefix further.
+	if (s == "1000" || s == "-1000") && i < len(prefixes)-1 && !(unit == "s" && i >= one) {
+		i++
+		s = strings.TrimSuffix(s, "000")
+	}
+	if prefixes[i] != "" {
+		switch unit {
+		case "bytes", "byte":
+			unit = "B"
+		case "bytes/s", "byte/s":
+			unit = "B/s"
+		case "FLOPs":
+			unit = "FLOP"
+		}
+	}
+	return strings.TrimSpace(s + " " + prefixes[i] + unit)
+}
+
+// decimals writes v with two decimals below one hundred and one above,
+// without trailing zeros.
+func decimals(v float64) string {
+	prec := 2
+	if math.Abs(v) >= 99.995 {
+		prec = 1
+	}
+	s := strconv.FormatFloat(v, 'f', prec, 64)
+	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
+}
+
+// group puts a comma between each three digits of the whole part of a decimal
+// number: "137438953472" becomes "137,438,953,472".
+func group(s string) string {
+	sign := ""
+	if strings.HasPrefix(s, "-") {
+		sign, s = "-", s[1:]
+	}
+	whole, rest := s, ""
+	if i := strings.IndexAny(s, ".e"); i >= 0 {
+		whole, rest = s[:i], s[i:]
+	}
+	for _, r := range whole {
+		if r < '0' || r > '9' {
+			return sign + s // NaN, Inf
+		}
+	}
+	var b strings.Builder
+	for i, r := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(r)
+	}
+	return sign + b.String() + rest
+}
+
+// plainFloat writes v to six significant digits, whole numbers in full.
+func plainFloat(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "NaN"
+	case math.IsInf(v, 1):
+		return "+Inf"
+	case math.IsInf(v, -1):
+		return "-Inf"
+	case v == math.Trunc(v) && math.Abs(v) < 1e15:
+		return group(strconv.FormatFloat(v, 'f', 0, 64))
+	}
+	return group(strconv.FormatFloat(v, 'g', 6, 64))
+}
+
+// plain writes any value as a reader wants it in a line or a table cell.
+func plain(v any) string {
+	switch x := v.(type) {
+	case nil:
+		return "–"
+	case string:
+		return x
+	case float64:
+		return plainFloat(x)
+	case float32:
+		return plainFloat(float64(x))
+	case error:
+		return x.Error()
+	case fmt.Stringer:
+		return x.String()
+	}
+	if r := reflect.ValueOf(v); r.CanInt() || r.CanUint() {
+		return group(fmt.Sprintf("%d", v))
+	}
+	return fmt.Sprintf("%v", v)
+}
+
+// exact writes a value so that two different values never look the same:
+// floats in the shortest form that reads back as the same number.
+func exact(v any) string {
+	switch x := v.(type) {
+	case float64:
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	case float32:
+		return strconv.FormatFloat(float64(x), 'g', -1, 32)
+	case string:
+		return strconv.Quote(x)
+	}
+	return plain(v)
+}
+
+// number reports whether v is set right-aligned in a table.
+func number(v any) bool {
+	switch x := v.(type) {
+	case nil:
+		return true
+	case string:
+		return looksNumeric(x)
+	case fmt.Stringer, error:
+		return false
+	}
+	r := reflect.ValueOf(v)
+	return r.CanInt() || r.CanUint() || r.CanFloat()
+}
+
+// looksNumeric reports whether a string starts as a number does.
+func looksNumeric(s string) bool {
+	s = strings.TrimLeft(s, "+-−≈≤≥<> ")
+	return s != "" && s[0] >= '0' && s[0] <= '9'
+}

@@ -1,0 +1,119 @@
+package lesson
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Table is a small table: one row for each entry of Rows, with as many cells
+// as there are columns. A cell may be any number, string or value with a
+// String method; whole numbers stand in full, other numbers to six significant
+// digits.
+type Table struct {
+	Title   string
+	Columns []string
+	Rows    [][]any
+	Caption string
+}
+
+// check returns an error when a row does not fit the columns.
+func (t Table) check() error {
+	if len(t.Columns) == 0 {
+		return fmt.Errorf("lesson: table %q: it has no columns: name at least one", t.Title)
+	}
+	for i, r := range t.Rows {
+		if len(r) != len(t.Columns) {
+			return fmt.Errorf("lesson: table %q: row %d has %d cells: it must have %d, one for each column", t.Title, i+1, len(r), len(t.Columns))
+		}
+	}
+	return nil
+}
+
+// Show displays the table.
+func (t Table) Show() {
+	Check(t.check())
+	screen.show(block{HTML: t.html(), Text: t.text()})
+}
+
+// text writes the table in aligned columns.
+func (t Table) text() string {
+	width := make([]int, len(t.Columns))
+	for j, c := range t.Columns {
+		width[j] = textWidth(c)
+	}
+	for _, r := range t.Rows {
+		for j, v := range r {
+			width[j] = max(width[j], textWidth(plain(v)))
+		}
+	}
+	right := t.numeric()
+	var b strings.Builder
+	line := func(cell func(j int) string) {
+		parts := make([]string, len(width))
+		for j := range width {
+			if right[j] {
+				parts[j] = padLeft(cell(j), width[j])
+			} else {
+				parts[j] = pad(cell(j), width[j])
+			}
+		}
+		b.WriteString(strings.TrimRight(strings.Join(parts, "  "), " ") + "\n")
+	}
+	if t.Title != "" {
+		b.WriteString(t.Title + "\n")
+	}
+	line(func(j int) string { return t.Columns[j] })
+	line(func(j int) string { return strings.Repeat("-", width[j]) })
+	for _, r := range t.Rows {
+		line(func(j int) string { return plain(r[j]) })
+	}
+	if t.Caption != "" {
+		b.WriteString(t.Caption + "\n")
+	}
+	return b.String()
+}
+
+// numeric tells which columns are set right-aligned: those that hold only
+// numbers.
+func (t Table) numeric() []bool {
+	right := make([]bool, len(t.Columns))
+	for j := range right {
+		right[j] = len(t.Rows) > 0
+		for _, r := range t.Rows {
+			right[j] = right[j] && number(r[j])
+		}
+	}
+	return right
+}
+
+func (t Table) html() string {
+	var b strings.Builder
+	right := t.numeric()
+	align := func(j int) string {
+		if right[j] {
+			return ` style="text-align:right"`
+		}
+		return ` style="text-align:left"`
+	}
+	b.WriteString(`<table>`)
+	if t.Title != "" {
+		b.WriteString(`<caption>` + esc(t.Title) + `</caption>`)
+	}
+	b.WriteString(`<thead><tr>`)
+	for j, c := range t.Columns {
+		b.WriteString(`<th` + align(j) + `>` + esc(c) + `</th>`)
+	}
+	b.WriteString(`</tr></thead><tbody>`)
+	for _, r := range t.Rows {
+		b.WriteString(`<tr>`)
+		for j, v := range r {
+			b.WriteString(`<td` + align(j) + `>` + esc(plain(v)) + `</td>`)
+		}
+		b.WriteString(`</tr>`)
+	}
+	b.WriteString(`</tbody></table>`)
+	if t.Caption != "" {
+		b.WriteString(`<div>` + esc(t.Caption) + `</div>`)
+	}
+	return b.String()
+}
