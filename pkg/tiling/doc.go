@@ -1,0 +1,16 @@
+// Package tiling counts what a matrix multiply moves between slow and fast
+// memory when it works on square tiles.
+//
+// The model: C[m,n] = A[m,k] · B[k,n] in b×b tiles. A tile of C stays in fast
+// memory while k is walked; each step along k loads one tile of A and one tile
+// of B; each tile of C is stored once. Tiles at the edges are smaller. C is
+// not read. Loads and stores are counted in elements, work in FLOPs (one
+// multiply-add is 2).
+//
+// The same counts come in three ways, which the tests hold equal: [Multiply]
+// runs the loops on real matrices and counts as it loads; [Steps] walks the
+// loops without matrices; [Tiled] is the closed form.
+//
+// Sizes and counts are int64 on every platform. A count that does not fit is
+// an error that matches [roofline.ErrOverflow], never a wrapped number.
+package tiling

@@ -1,0 +1,153 @@
+package tiling
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// Number is any type that the counted multiply works on. Integers are exact
+// until they wrap as Go's integers do.
+type Number interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 |
+		~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
+		~float32 | ~float64
+}
+
+// MaxElements is the greatest number of elements of a Matrix that New and
+// Multiply make: the counted multiply is for matrices to look at.
+const MaxElements = 1 << 27
+
+// Matrix is a dense matrix in row-major order: element (i, j) is
+// Data[i*Cols+j].
+type Matrix[T Number] struct {
+	Rows, Cols int
+	Data       []T // length Rows·Cols
+}
+
+// New returns a rows×cols matrix of zeros. Sizes of 0 are allowed; negative
+// ones, and more than MaxElements elements, are errors.
+func New[T Number](rows, cols int) (Matrix[T], error) {
+	if rows < 0 {
+		return Matrix[T]{}, fmt.Errorf("tiling: rows is %d: it must be at least 0", rows)
+	}
+	if cols < 0 {
+		return Matrix[T]{}, fmt.Errorf("tiling: cols is %d: it must be at least 0", cols)
+	}
+	if hi, lo := bits.Mul64(uint64(rows), uint64(cols)); hi != 0 || lo > MaxElements {
+		return Matrix[T]{}, fmt.Errorf("tiling: a %d×%d matrix has more than %d elements: use a smaller one, or the closed forms, which need no matrix", rows, cols, MaxElements)
+	}
+	return Matrix[T]{Rows: rows, Cols: cols, Data: make([]T, rows*cols)}, nil
+}
+
+// FromRows returns the matrix with these rows, copied. All rows must have the
+// same length. No rows at all give the 0×0 matrix.
+func FromRows[T Number](rows [][]T) (Matrix[T], error) {
+	cols := 0
+	if len(rows) > 0 {
+		cols = len(rows[0])
+	}
+	for i, row := range rows {
+		if len(row) != cols {
+			return Matrix[T]{}, fmt.Errorf("tiling: row %d has %d elements: row 0 has %d, and all rows must have the same length", i, len(row), cols)
+		}
+	}
+	return Matrix[T]{Rows: len(rows), Cols: cols, Data: slices.Concat(rows...)}, nil
+}
+
+// Validate returns an error if the sizes are negative or do not match the
+// length of Data.
+func (m Matrix[T]) Validate() error {
+	if m.Rows < 0 || m.Cols < 0 {
+		return fmt.Errorf("tiling: matrix is %d×%d: sizes must be at least 0", m.Rows, m.Cols)
+	}
+	if hi, lo := bits.Mul64(uint64(m.Rows), uint64(m.Cols)); hi != 0 || lo != uint64(len(m.Data)) {
+		return fmt.Errorf("tiling: a %d×%d matrix has %d elements in Data: it must have rows·cols", m.Rows, m.Cols, len(m.Data))
+	}
+	return nil
+}
+
+// At returns element (i, j). It panics if i or j is out of range, as indexing
+// a slice does.
+func (m Matrix[T]) At(i, j int) T {
+	if i < 0 || i >= m.Rows || j < 0 || j >= m.Cols {
+		panic(fmt.Sprintf("tiling: element (%d, %d) of a %d×%d matrix: rows count from 0 to %d and columns from 0 to %d", i, j, m.Rows, m.Cols, m.Rows-1, m.Cols-1))
+	}
+	return m.Data[i*m.Cols+j]
+}
+
+// ToRows returns the rows of m, copied.
+func (m Matrix[T]) ToRows() [][]T {
+	rows := make([][]T, m.Rows)
+	for i := range rows {
+		rows[i] = slices.Clone(m.Data[i*m.Cols : (i+1)*m.Cols])
+	}
+	return rows
+}
+
+// Equal reports whether m and o have the same shape and elements that are ==.
+// A NaN equals nothing.
+func (m Matrix[T]) Equal(o Matrix[T]) bool {
+	return m.Rows == o.Rows && m.Cols == o.Cols && slices.Equal(m.Data, o.Data)
+}
+
+// Add returns m + o, which must have the same shape.
+func (m Matrix[T]) Add(o Matrix[T]) (Matrix[T], error) {
+	if err := m.Validate(); err != nil {
+		return Matrix[T]{}, err
+	}
+	if err := o.Validate(); err != nil {
+		return Matrix[T]{}, err
+	}
+	if m.Rows != o.Rows || m.Cols != o.Cols {
+		return Matrix[T]{}, fmt.Errorf("tiling: cannot add a %d×%d and a %d×%d matrix: their shapes must be the same", m.Rows, m.Cols, o.Rows, o.Cols)
+	}
+	sum := Matrix[T]{Rows: m.Rows, Cols: m.Cols, Data: slices.Clone(m.Data)}
+	for i, v := range o.Data {
+		sum.Data[i] += v
+	}
+	return sum, nil
+}
+
+// Tile returns a copy of the tile in tile row i and tile column j of m cut
+// into tile×tile tiles. Tiles at the right and lower edges may be smaller.
+func (m Matrix[T]) Tile(i, j, tile int) (Matrix[T], error) {
+	if err := m.Validate(); err != nil {
+		return Matrix[T]{}, err
+	}
+	if err := checkTile(int64(tile)); err != nil {
+		return Matrix[T]{}, err
+	}
+	if n := tilesOrNone(m.Rows, tile); i < 0 || i >= n {
+		return Matrix[T]{}, fmt.Errorf("tiling: tile row is %d: a matrix of %d rows has %d tile rows of size %d, counted from 0", i, m.Rows, n, tile)
+	}
+	if n := tilesOrNone(m.Cols, tile); j < 0 || j >= n {
+		return Matrix[T]{}, fmt.Errorf("tiling: tile column is %d: a matrix of %d columns has %d tile columns of size %d, counted from 0", j, m.Cols, n, tile)
+	}
+	var out Matrix[T]
+	out.load(m, i*tile, j*tile, tile)
+	return out, nil
+}
+
+// load copies the tile of src whose first element is (row, col) into t and
+// returns the number of elements that it copied.
+func (t *Matrix[T]) load(src Matrix[T], row, col, tile int) (loaded int64) {
+	t.Rows = min(tile, src.Rows-row)
+	t.Cols = min(tile, src.Cols-col)
+	t.Data = t.Data[:0]
+	for i := row; i < row+t.Rows; i++ {
+		for _, v := range src.Data[i*src.Cols+col : i*src.Cols+col+t.Cols] {
+			t.Data = append(t.Data, v)
+			loaded++
+		}
+	}
+	return loaded
+}
+
+// tilesOrNone is the number of tiles along a side, 0 for an empty one.
+func tilesOrNone(n, tile int) int {
+	if n == 0 {
+		return 0
+	}
+	return (n-1)/tile + 1
+}
