@@ -1,0 +1,5 @@
+package bench
+
+import "golang.org/x/sys/unix"
+
+func (h *Host) readSystem() { h.readSysctl(unix.Sysctl, unix.SysctlRaw) }

@@ -1,0 +1,5 @@
+package bench
+
+import "os"
+
+func (h *Host) readSystem() { h.readLinux(os.DirFS("/")) }
