@@ -1,0 +1,123 @@
+package matmul
+
+import (
+	"fmt"
+	"math/bits"
+	"unsafe"
+)
+
+// checkGEMM refuses what a multiply cannot work on, naming the argument.
+func checkGEMM[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
+	if m < 0 {
+		return negative("m", m)
+	}
+	if n < 0 {
+		return negative("n", n)
+	}
+	if k < 0 {
+		return negative("k", k)
+	}
+	if err := checkMatrix("a", a, "m", m, "k", k, "lda", lda); err != nil {
+		return err
+	}
+	if err := checkMatrix("b", b, "k", k, "n", n, "ldb", ldb); err != nil {
+		return err
+	}
+	if err := checkMatrix("c", c, "m", m, "n", n, "ldc", ldc); err != nil {
+		return err
+	}
+	if overlap(region[T]{c, m, n, ldc}, region[T]{a, m, k, lda}) {
+		return fmt.Errorf("matmul: c shares memory with a: the result must lie apart from the inputs")
+	}
+	if overlap(region[T]{c, m, n, ldc}, region[T]{b, k, n, ldb}) {
+		return fmt.Errorf("matmul: c shares memory with b: the result must lie apart from the inputs")
+	}
+	return nil
+}
+
+func negative(name string, v int) error {
+	return fmt.Errorf("matmul: %s is %d: a size must be 0 or more", name, v)
+}
+
+func checkMatrix[T Float](name string, x []T, rowsName string, rows int, colsName string, cols int, ldName string, ld int) error {
+	if ld < cols {
+		return fmt.Errorf("matmul: %s is %d: it must be at least %s = %d, the row of %s", ldName, ld, colsName, cols, name)
+	}
+	need, ok := span(rows, cols, ld)
+	if !ok {
+		return fmt.Errorf("matmul: %s cannot hold %s = %d rows with %s = %d: more elements than an int can count", name, rowsName, rows, ldName, ld)
+	}
+	if len(x) < need {
+		return fmt.Errorf("matmul: %s has %d elements: %s = %d rows of %s = %d with %s = %d need at least %d",
+			name, len(x), rowsName, rows, colsName, cols, ldName, ld, need)
+	}
+	return nil
+}
+
+// span returns how many elements a rows×cols matrix with leading dimension ld
+// reaches over, and whether an int can count them.
+func span(rows, cols, ld int) (int, bool) {
+	if rows == 0 || cols == 0 {
+		return 0, true
+	}
+	hi, lo := bits.Mul(uint(rows-1), uint(ld))
+	n, carry := bits.Add(lo, uint(cols), 0)
+	const maxInt = ^uint(0) >> 1
+	if hi != 0 || carry != 0 || n > maxInt {
+		return 0, false
+	}
+	return int(n), true
+}
+
+type region[T Float] struct {
+	x              []T
+	rows, cols, ld int
+}
+
+// overlap reports whether the two matrices can share an element. With equal
+// leading dimensions the answer is exact, so that blocks side by side in one
+// larger matrix pass; otherwise any overlap of the spans counts.
+func overlap[T Float](p, q region[T]) bool {
+	np, _ := span(p.rows, p.cols, p.ld)
+	nq, _ := span(q.rows, q.cols, q.ld)
+	if np == 0 || nq == 0 {
+		return false
+	}
+	var zero T
+	size := unsafe.Sizeof(zero)
+	ap := uintptr(unsafe.Pointer(unsafe.SliceData(p.x)))
+	aq := uintptr(unsafe.Pointer(unsafe.SliceData(q.x)))
+	if ap > aq {
+		p, q, ap, aq, np = q, p, aq, ap, nq
+	}
+	d := aq - ap // q starts d bytes after p
+	if d >= uintptr(np)*size {
+		return false
+	}
+	if p.ld != q.ld || d%size != 0 {
+		return true
+	}
+	// q starts in row r, column s of p's grid of rows ld wide.
+	ld := p.ld
+	off := int(d / size)
+	r, s := off/ld, off%ld
+	if s < p.cols && r < p.rows {
+		return true // q's first element is one of p's
+	}
+	// q begins right of p's columns and wraps into the next grid row.
+	return s+q.cols > ld && r+1 < p.rows
+}
+
+// zeroMatrix sets the m×n matrix c to zero.
+func zeroMatrix[T Float](m, n int, c []T, ldc int) {
+	if n == 0 {
+		return
+	}
+	for i := range m {
+		clear(c[i*ldc:][:n])
+	}
+}
+
+func errTile(tile int) error {
+	return fmt.Errorf("matmul: tile is %d: it must be 1 or more", tile)
+}

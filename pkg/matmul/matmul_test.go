@@ -1,0 +1,72 @@
+package matmul
+
+import (
+	"testing"
+
+	"memorywall/pkg/roofline"
+	"memorywall/pkg/tiling"
+)
+
+// The ladder's metadata: what a chapter prints beside each rung.
+func TestRungs(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range Rungs() {
+		if r.Name == "" || r.Title == "" || r.Idea == "" || seen[r.Name] {
+			t.Errorf("rung %+v: needs a name of its own, a title and an idea", r.Name)
+		}
+		seen[r.Name] = true
+		if r.F32 == nil || r.F64 == nil || r.Add32 == nil || r.Add64 == nil || r.Work == nil {
+			t.Errorf("rung %s: a function is missing", r.Name)
+			continue
+		}
+		g := roofline.GEMM{M: 37, N: 41, K: 43, ElemBytes: 4}
+		w, err := r.Work(g)
+		if err != nil {
+			t.Fatalf("rung %s: %v", r.Name, err)
+		}
+		least, err := tiling.Compulsory(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		naive, err := tiling.Naive(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.FLOPs != least.FLOPs || w.Loads < least.Loads || w.Loads > naive.Loads || w.Stores < least.Stores {
+			t.Errorf("rung %s: work %+v is not between compulsory %+v and naive %+v", r.Name, w, least, naive)
+		}
+		if _, err := r.Work(roofline.GEMM{M: 0, N: 1, K: 1, ElemBytes: 4}); err == nil {
+			t.Errorf("rung %s: no error for m = 0", r.Name)
+		}
+		if _, err := r.Work(roofline.Square(1<<40, 4)); err == nil {
+			t.Errorf("rung %s: no error for a count beyond int64", r.Name)
+		}
+	}
+}
+
+// Reordered by hand at 2×3×4: A once (8), B once for each row of A (2·12).
+func TestReorderedWork(t *testing.T) {
+	got, err := reorderedWork(roofline.GEMM{M: 2, N: 3, K: 4, ElemBytes: 4})
+	if want := (tiling.Traffic{Loads: 8 + 24, Stores: 6, FLOPs: 48}); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+func TestTiledBy(t *testing.T) {
+	a := []float64{1, 2, 3, 4, 5, 6}
+	b := []float64{1, 0, 2, 1, 0, 3}
+	for _, tile := range []int{1, 2, 3, 64, int(^uint(0) >> 1)} {
+		c := make([]float64, 4)
+		if err := TiledBy[float64](tile)(2, 2, 3, a, 3, b, 2, c, 2); err != nil {
+			t.Fatal(err)
+		}
+		if want := [4]float64{5, 11, 14, 23}; [4]float64(c) != want {
+			t.Errorf("tile %d: %v, want %v", tile, c, want)
+		}
+	}
+	c := make([]float64, 4)
+	err := TiledBy[float64](0)(2, 2, 3, a, 3, b, 2, c, 2)
+	if want := "matmul: tile is 0: it must be 1 or more"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
