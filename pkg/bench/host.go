@@ -154,15 +154,29 @@ func (h Host) String() string {
 		parts = append(parts, "caches unknown")
 	}
 	if h.Memory > 0 {
-		parts = append(parts, Bytes(h.Memory)+" memory")
+		parts = append(parts, binarySize(h.Memory)+" memory")
 	} else {
 		parts = append(parts, "memory unknown")
 	}
-	if len(h.ISA) > 0 {
-		parts = append(parts, strings.Join(h.ISA, " "))
+	if v := h.widest(); v != "" {
+		parts = append(parts, v)
 	}
 	parts = append(parts, h.OS+"/"+h.Arch, h.GoVersion, h.Date.Format(time.DateOnly))
 	return strings.Join(parts, ", ")
+}
+
+// widest returns the part of ISA that decides the speed of floating point: the
+// widest vectors, and the fused multiply-add where it is named apart.
+func (h Host) widest() string {
+	for _, name := range []string{"avx512f", "avx2", "avx", "sse2", "sve2", "sve", "asimd", "neon", "rvv", "vxe", "vx"} {
+		if slices.Contains(h.ISA, name) {
+			if slices.Contains(h.ISA, "fma") {
+				name += " fma"
+			}
+			return name
+		}
+	}
+	return ""
 }
 
 // String returns level and size, for instance "L1d 48 KiB" or "L3 32 MiB".
@@ -174,7 +188,7 @@ func (c Cache) String() string {
 	case "instruction":
 		s += "i"
 	}
-	return s + " " + Bytes(c.Bytes)
+	return s + " " + binarySize(c.Bytes)
 }
 
 func orUnknown(s, unknown string) string {
@@ -184,9 +198,9 @@ func orUnknown(s, unknown string) string {
 	return s
 }
 
-// Bytes formats a size with the largest binary unit that it reaches, to four
+// binarySize formats a size with the largest binary unit that it reaches, to four
 // digits: 49152 is "48 KiB".
-func Bytes(n int64) string {
+func binarySize(n int64) string {
 	units := []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	v, unit := float64(n), "B"
 	for _, u := range units {

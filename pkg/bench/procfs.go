@@ -86,7 +86,7 @@ func parseCPUList(s string) ([]int, bool) {
 		}
 		a, errA := strconv.Atoi(from)
 		b, errB := strconv.Atoi(to)
-		if errA != nil || errB != nil || a < 0 || b < a || b >= most {
+		if errA != nil || errB != nil || a < 0 || b < a || b >= most || len(cpus) > most {
 			return nil, false
 		}
 		for i := a; i <= b; i++ {
