@@ -92,7 +92,16 @@ def main():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 renderer.wait(1)
             renderer.kill()
+        keep_log(folder)
         clear_up(folder)
+
+
+def keep_log(folder):
+    """The last kernel's log stays in the checkout, for when a kernel fails."""
+    with contextlib.suppress(OSError):
+        newest = max(Path(folder).glob("gonb.*.log.INFO.*"), key=os.path.getmtime, default=None)
+        if newest is not None:
+            shutil.copyfile(newest, SCRIPTS.parent / ".cache" / "log" / "kernel.log")
 
 
 if __name__ == "__main__":

@@ -229,12 +229,13 @@ class Setup:
         self.notes = []
         self.env = base_env()
 
-    def make(self):
+    def make(self, first_cell=True):
+        """first_cell: also build what a cell builds, if the lesson's code changed."""
         self.step("Python packages", self.python)
         self.step("Go", self.find_go)
         self.step("GoNB, goimports and gopls", self.go_tools)
         self.step("Node.js and the charts", self.charts)
-        self.step("the lesson's Go packages", self.warm)
+        self.step("the lesson's Go packages", lambda: self.warm(first_cell))
         self.kernelspecs()
         for note in self.notes:
             say(note)
@@ -440,10 +441,14 @@ class Setup:
 
     # The first cell must not wait for compilers
 
-    def warm(self):
-        """Build what a cell builds, the way a cell is built, once."""
-        key = digest(ROOT / "go.mod", ROOT / "go.sum", self.go_version, self.env.get("GOCACHE", ""), *go_files())
-        if stamped("warm", key):
+    def warm(self, first_cell):
+        """Build what a cell builds, the way a cell is built, once.
+
+        This also downloads every module that a cell needs.
+        """
+        needs = digest(ROOT / "go.mod", ROOT / "go.sum", self.go_version, self.env.get("GOMODCACHE", ""))
+        key = digest(self.env.get("GOCACHE", ""), *go_files())
+        if stamped("modules", needs) and self.module_is_here() and (stamped("warm", key) or not first_cell):
             return
         self.busy("building the lesson's packages, so that the first cell is quick")
         with tempfile.TemporaryDirectory(prefix="memorywall-") as folder:
@@ -460,7 +465,14 @@ class Setup:
                 # The lesson opens all the same: its cells show what is wrong.
                 self.notes.append(f"Note: the lesson's packages do not build as a cell builds them.\n{err}")
                 return
+        stamp("modules", needs)
         stamp("warm", key)
+
+    def module_is_here(self):
+        """False when the module cache was emptied behind our back."""
+        version = re.search(r"janpfeifer/gonb (v\S+)", (ROOT / "go.mod").read_text(encoding="utf-8"))
+        cache = self.env.get("GOMODCACHE") or os.path.join(self.env.get("GOPATH", ""), "pkg", "mod")
+        return version is None or Path(cache, "github.com", "janpfeifer", f"gonb@{version.group(1)}").is_dir()
 
     # Kernels
 

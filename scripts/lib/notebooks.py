@@ -37,7 +37,7 @@ def main():
     try:
         with lock():
             setup = Setup(Log("notebooks-setup.log"))
-            setup.make()
+            setup.make(first_cell=False)
     except Stop as stop:
         print(f"\n{stop}", file=sys.stderr)
         sys.exit(stop.code)
