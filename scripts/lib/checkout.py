@@ -12,7 +12,9 @@ SCRIPTS = ROOT / "scripts"
 VENV = ROOT / ".venv"
 CACHE = ROOT / ".cache"
 NOTEBOOKS = ROOT / "notebooks"
-COPY = ROOT / "my-lesson"
+# The reader's copy of the chapters. MEMORYWALL_COPY names another folder of the
+# checkout instead: the browser tests have their own.
+COPY = ROOT / (os.path.basename(os.environ.get("MEMORYWALL_COPY", "")) or "my-lesson")
 CHARTS = SCRIPTS / "charts"
 BROWSER = SCRIPTS / "browser"
 LOGS = CACHE / "log"

@@ -30,7 +30,7 @@ chapters, my-lesson/.
 The first chapter: my-lesson/00_index.ipynb. Stop JupyterLab with Ctrl-C, twice.
 """
 
-START = "my-lesson/00_index.ipynb"
+START = f"{COPY.name}/00_index.ipynb"
 
 
 def is_wsl():
