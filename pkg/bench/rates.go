@@ -107,6 +107,10 @@ func fiveRates(s Sizes, o Options, h Host) ([]Rate, error) {
 	if o.Samples == 0 {
 		o.Samples = RateSamples
 	}
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
@@ -119,14 +123,12 @@ func fiveRates(s Sizes, o Options, h Host) ([]Rate, error) {
 		gemmCase(p, fmt.Sprintf("plain loop, %d×%d float64", s.Small, s.Small), s.Small, 1, matmul.Naive[float64]),
 		gemmCase(p, fmt.Sprintf("gonum, %d×%d float64", s.Small, s.Small), s.Small, gonumThreads(s.Small, s.Small, h.GOMAXPROCS), matmul.Gonum[float64]),
 		gemmCase(p, fmt.Sprintf("gonum, %d×%d float32", s.Large, s.Large), s.Large, gonumThreads(s.Large, s.Large, h.GOMAXPROCS), matmul.Gonum[float32]),
-		{}, // made below: its matrices take time to write, and count as a step
+		matVecCase(p, s.Vector, matmul.GonumMatVec[float32]),
 	}
-	vector := &cases[3]
-	*vector = matVecCase(p, s.Vector)
-	o, err = check(o, cases)
-	if err != nil {
+	if o, err = check(o, cases); err != nil {
 		return nil, err
 	}
+	// Writing the matrices takes time: each is a step.
 	progress := newSteps(count+stepsOf(o, cases), o.Progress)
 	p.fill(count, progress)
 	results, err := compare(o, cases, progress)
@@ -185,7 +187,8 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 type problems struct {
 	random *rand.Rand
 	err    error
-	fill   func(count int, progress *steps) // writes the matrices of M·x
+	// fill writes the matrices of M·x; it is called before their case runs.
+	fill func(count int, progress *steps)
 }
 
 func (p *problems) note(err error) {
@@ -335,7 +338,7 @@ func rotation(n int, h Host) (count int, notes, warnings []string, err error) {
 	return count, notes, warnings, nil
 }
 
-func matVecCase(p *problems, n int) Case {
+func matVecCase(p *problems, n int, multiply matmul.VecFunc[float32]) Case {
 	x, y := smallInts[float32](p, n), make([]float32, n)
 	var all [][]float32
 	next := 0
@@ -359,7 +362,7 @@ func matVecCase(p *problems, n int) Case {
 			if next++; next == len(all) {
 				next = 0
 			}
-			p.note(matmul.GonumMatVec(n, n, m, n, x, y))
+			p.note(multiply(n, n, m, n, x, y))
 		},
 		Verify: func() error {
 			if p.err != nil {
