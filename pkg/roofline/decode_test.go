@@ -132,6 +132,42 @@ func TestBatchLimitIsASupremum(t *testing.T) {
 	}
 }
 
+// An intensity half-way between two floats rounds to the even one. Where the
+// ridge is the odd one above it, the batch with that intensity falls short.
+func TestBatchToRidgeHalfWay(t *testing.T) {
+	// With k = n = 2a, m = b, a + b = 2^29 and s = 3 the intensity is
+	// ab/3 / 2^28. Odd ab/3 of 54 bits are half-way between floats.
+	const s = 3
+	const x = 189812533 // about 2^27.5, odd, and 2^28 − x is a multiple of 3
+	const a, b = 1<<28 + x, 1<<28 - x
+	q := int64(a) * b / s
+	if q*s != int64(a)*b || q%2 != 1 || q < 1<<53 || q >= 1<<54 {
+		t.Fatalf("%d is not half-way", q)
+	}
+	above := float64((q+1)/2) / (1 << 27)
+	if math.Float64bits(above)%2 != 1 {
+		t.Fatalf("%v is even", above)
+	}
+	batch, err := BatchToRidge(machine(above, 1, s), 2*a, 2*a)
+	if err != nil || batch != b+1 {
+		t.Errorf("odd ridge: batch %d, %v; want %d", batch, err, b+1)
+	}
+	below := math.Nextafter(above, 0)
+	batch, err = BatchToRidge(machine(below, 1, s), 2*a, 2*a)
+	if err != nil || batch > b || bound(t, machine(below, 1, s), batch, 2*a, 2*a) != ComputeBound || bound(t, machine(below, 1, s), batch-1, 2*a, 2*a) != MemoryBound {
+		t.Errorf("even ridge: batch %d, %v; want the first, at most %d", batch, err, b)
+	}
+
+	// With s = 1 and a + b = 2^28 the even one is above: the batch reaches it.
+	const y = 3
+	const c, d = 1<<27 + y, 1<<27 - y
+	up := float64((int64(c)*d+1)/2) / (1 << 26)
+	batch, err = BatchToRidge(machine(up, 1, 1), 2*c, 2*c)
+	if err != nil || batch != d {
+		t.Errorf("half-way to an even ridge: batch %d, %v; want %d", batch, err, d)
+	}
+}
+
 func TestBatchBeyondInt64(t *testing.T) {
 	// Weights so large that the batch must be, too.
 	const k = math.MaxInt64
@@ -207,35 +243,55 @@ func FuzzBatchToRidge(f *testing.F) {
 	f.Add(0.75*math.MaxInt64, 1.0, int64(math.MaxInt64), int64(math.MaxInt64), int64(1))
 	f.Add(1e300, 1e10, int64(5), int64(1), int64(math.MaxInt64))
 	f.Fuzz(func(t *testing.T, peak, bandwidth float64, k, n, s int64) {
-		m := machine(peak, bandwidth, s)
-		got, err := BatchToRidge(m, k, n)
-		if m.Validate() != nil || k < 1 || n < 1 {
-			if err == nil {
-				t.Errorf("%+v, k = %d, n = %d is taken", m, k, n)
-			}
+		checkBatch(t, machine(peak, bandwidth, s), k, n)
+
+		// And with a ridge that is the intensity of some batch, or the next
+		// float to either side of it.
+		if k < 1 || n < 1 || s < 1 {
 			return
 		}
-		var none *UnreachableError
-		switch {
-		case err == nil:
-			if got < 1 || bound(t, m, got, k, n) != ComputeBound {
-				t.Errorf("%+v, k = %d, n = %d: batch %d does not reach the ridge", m, k, n, got)
+		batch := 1 + int64(math.Float64bits(peak)>>1)%math.MaxInt64
+		for _, batch := range []int64{batch, 1 + batch%1_000_000} {
+			i, err := GEMM{M: batch, N: n, K: k, ElemBytes: s}.Intensity()
+			if err != nil {
+				t.Fatal(err)
 			}
-			if got > 1 && bound(t, m, got-1, k, n) != MemoryBound {
-				t.Errorf("%+v, k = %d, n = %d: batch %d is not the first", m, k, n, got)
+			for _, ridge := range []float64{math.Nextafter(i, 0), i, math.Nextafter(i, inf)} {
+				checkBatch(t, machine(ridge, 1, s), k, n)
 			}
-		case errors.As(err, &none):
-			if limit, err := BatchLimit(k, n, s); err != nil || limit != none.Best || !(limit <= none.Ridge) {
-				t.Errorf("%+v, k = %d, n = %d: limit %v, %v; error says %v for ridge %v", m, k, n, limit, err, none.Best, none.Ridge)
-			}
-		case errors.Is(err, ErrOverflow):
-			if bound(t, m, math.MaxInt64, k, n) != MemoryBound {
-				t.Errorf("%+v, k = %d, n = %d: %v, but the largest batch reaches it", m, k, n, err)
-			}
-		default:
-			t.Errorf("%+v, k = %d, n = %d: %v", m, k, n, err)
 		}
 	})
+}
+
+func checkBatch(t *testing.T, m Machine, k, n int64) {
+	t.Helper()
+	got, err := BatchToRidge(m, k, n)
+	if m.Validate() != nil || k < 1 || n < 1 {
+		if err == nil {
+			t.Errorf("%+v, k = %d, n = %d is taken", m, k, n)
+		}
+		return
+	}
+	var none *UnreachableError
+	switch {
+	case err == nil:
+		if got < 1 || bound(t, m, got, k, n) != ComputeBound {
+			t.Errorf("%+v, k = %d, n = %d: batch %d does not reach the ridge", m, k, n, got)
+		}
+		if got > 1 && bound(t, m, got-1, k, n) != MemoryBound {
+			t.Errorf("%+v, k = %d, n = %d: batch %d is not the first", m, k, n, got)
+		}
+	case errors.As(err, &none):
+		if limit, err := BatchLimit(k, n, m.ElemBytes); err != nil || limit != none.Best || !(limit <= none.Ridge) {
+			t.Errorf("%+v, k = %d, n = %d: limit %v, %v; error says %v for ridge %v", m, k, n, limit, err, none.Best, none.Ridge)
+		}
+	case errors.Is(err, ErrOverflow):
+		if bound(t, m, math.MaxInt64, k, n) != MemoryBound {
+			t.Errorf("%+v, k = %d, n = %d: %v, but the largest batch reaches it", m, k, n, err)
+		}
+	default:
+		t.Errorf("%+v, k = %d, n = %d: %v", m, k, n, err)
+	}
 }
 
 func BenchmarkBatchToRidge(b *testing.B) {

@@ -41,14 +41,13 @@ func LargestTile(capacityBytes, elemBytes int64) (int64, error) {
 	return isqrt(square), nil
 }
 
-// isqrt returns ⌊√v⌋, exactly, for 0 ≤ v < 2^62.
+// isqrt returns ⌊√v⌋, exactly, for 0 ≤ v < 2^62. The root of the nearest
+// float64 is never too small, for ⌊√v⌋ has less than half as many bits as a
+// float64; but it may have been rounded up.
 func isqrt(v int64) int64 {
 	r := int64(math.Sqrt(float64(v)))
-	for r*r > v {
+	if r*r > v {
 		r--
-	}
-	for (r+1)*(r+1) <= v {
-		r++
 	}
 	return r
 }

@@ -332,6 +332,17 @@ func FuzzRidgeTile(f *testing.F) {
 			return
 		}
 		checkRidgeTile(t, n, s, ridge)
+
+		// And with a ridge that is the intensity of some tile, or the next
+		// float to either side of it.
+		tile := int64(math.Float64bits(ridge) >> 1)
+		for _, tile := range []int64{1 + tile%n, 1 + tile%min(n, 1_000_000), ceilDiv(n, 1+tile%min(n, 1_000_000))} {
+			i := must[float64](t)(Intensity(n, tile, s))
+			checkRidgeTile(t, n, s, math.Nextafter(i, 0))
+			checkRidgeTile(t, n, s, i)
+			checkRidgeTile(t, n, s, math.Nextafter(i, inf))
+		}
+
 		b, err := FractionalRidgeTile(n, s, ridge)
 		if err == nil && !(b > 0 && b <= float64(n)) {
 			t.Errorf("FractionalRidgeTile(%d, %d, %v) = %v", n, s, ridge, b)
