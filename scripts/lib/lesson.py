@@ -72,6 +72,9 @@ def jupyter_files():
             "@jupyterlab/apputils-extension:announcements": True,
             "@jupyterlab/extensionmanager-extension": True,
             "@jupyterlab/lsp-extension": True,
+            # These two cannot start without it, and log errors.
+            "@jupyterlab/fileeditor-extension:language-server": True,
+            "@jupyterlab/notebook-extension:language-server": True,
         },
     }
     for path, content in (
