@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -25,7 +26,7 @@ type Host struct {
 	GOMAXPROCS int `json:"gomaxprocs"`
 	// Quota is the CPU quota of the cgroup in cores. 0 means none is known.
 	Quota float64 `json:"cpu_quota_cores,omitempty"`
-	// Caches are sorted by level, then type, then size.
+	// Caches are sorted by level, then type, then size, largest first.
 	Caches []Cache `json:"caches,omitempty"`
 	Memory int64   `json:"memory_bytes,omitempty"` // of the machine
 	// Free is the memory that this process could still take without swapping,
@@ -72,13 +73,10 @@ func ReadHost() Host {
 // finish sorts the caches and lists what is unknown.
 func (h *Host) finish() {
 	slices.SortFunc(h.Caches, func(a, b Cache) int {
-		if a.Level != b.Level {
-			return a.Level - b.Level
-		}
-		if a.Type != b.Type {
-			return strings.Compare(a.Type, b.Type)
-		}
-		return -compareInt64(a.Bytes, b.Bytes)
+		return cmp.Or(
+			cmp.Compare(a.Level, b.Level), cmp.Compare(a.Type, b.Type), cmp.Compare(b.Bytes, a.Bytes),
+			cmp.Compare(a.LineBytes, b.LineBytes), cmp.Compare(a.Cores, b.Cores), cmp.Compare(a.Count, b.Count),
+		)
 	})
 	h.Unknown = nil
 	for _, f := range []struct {
@@ -95,16 +93,6 @@ func (h *Host) finish() {
 			h.Unknown = append(h.Unknown, f.name)
 		}
 	}
-}
-
-func compareInt64(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // LastLevel returns the largest data or unified cache of the last level, and

@@ -291,6 +291,7 @@ func TestMemoryLimit(t *testing.T) {
 			"sys/fs/cgroup/x/memory.current": usage,
 		}
 	}
+	stat := func(name, content string) map[string]string { return map[string]string{name: content} }
 	const available = 8_000_000 << 10
 	for _, c := range []struct {
 		name  string
@@ -302,7 +303,15 @@ func TestMemoryLimit(t *testing.T) {
 		{"v2, above what is available", v2("15000000000", "1"), available},
 		{"v2, used up", v2("1000", "2000"), 1},
 		{"v2, usage missing", v2("1000", ""), available},
+		{"v2, files can be taken back", with(v2("1000000", "400000"),
+			stat("sys/fs/cgroup/x/memory.stat", "anon 150000\nfile 250000\nactive_file 50000\ninactive_file 200000\n")), 850_000},
+		{"v2, more files than usage", with(v2("1000000", "400000"),
+			stat("sys/fs/cgroup/x/memory.stat", "active_file 300000\ninactive_file 200000\n")), 900_000},
+		{"v2, odd files", with(v2("1000000", "400000"),
+			stat("sys/fs/cgroup/x/memory.stat", "active_file -1\ninactive_file x\n\n")), 600_000},
 		{"v1", v1("1000000", "400000"), 600_000},
+		{"v1, files can be taken back", with(v1("1000000", "400000"),
+			stat("sys/fs/cgroup/memory/x/memory.stat", "inactive_file 1\ntotal_inactive_file 200000\ntotal_active_file 0\n")), 800_000},
 		{"v1, none", v1("9223372036854771712", "400000"), available},
 	} {
 		if h := readTree(c.files); h.Free != c.want {
@@ -410,6 +419,17 @@ func TestHostString(t *testing.T) {
 	}
 	if got := (Cache{Level: 1, Type: "instruction", Bytes: 32 << 10}).String(); got != "L1i 32 KiB" {
 		t.Errorf("cache is %q", got)
+	}
+}
+
+func TestLastLevelHoldsData(t *testing.T) {
+	code := Cache{Level: 1, Type: "instruction", Bytes: 64 << 10}
+	data := Cache{Level: 1, Type: "data", Bytes: 48 << 10}
+	if last, ok := (Host{Caches: []Cache{data, code}}).LastLevel(); !ok || last != data {
+		t.Errorf("last level is %v, %v; want %v", last, ok, data)
+	}
+	if last, ok := (Host{Caches: []Cache{code}}).LastLevel(); ok {
+		t.Errorf("last level is %v; want none", last)
 	}
 }
 

@@ -177,6 +177,31 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// The matrix–vector case takes its matrices in turn, each with memory of its own.
+func TestMatricesInTurn(t *testing.T) {
+	p := &problems{random: rand.New(rand.NewPCG(7, 8))}
+	var order []*float32
+	c := matVecCase(p, 4, func(m, n int, a []float32, lda int, x, y []float32) error {
+		order = append(order, &a[0])
+		return nil
+	})
+	const count = 3
+	p.fill(count, newSteps(count, nil))
+	for range 2 * count {
+		c.Run()
+	}
+	seen := make(map[*float32]bool)
+	for i, a := range order[:count] {
+		seen[a] = true
+		if order[count+i] != a {
+			t.Errorf("call %d does not come back to the matrix of call %d", count+i, i)
+		}
+	}
+	if len(seen) != count {
+		t.Errorf("%d calls went over %d matrices", count, len(seen))
+	}
+}
+
 func TestGonumThreads(t *testing.T) {
 	for _, c := range []struct{ m, n, procs, want int }{
 		{1, 1, 8, 1}, {64, 64, 8, 1}, {65, 64, 8, 1}, {64, 192, 8, 1}, // 1, 1, 2 and 3 blocks
@@ -251,7 +276,7 @@ func TestCheckProduct(t *testing.T) {
 		t.Fatalf("a right product is refused: %v", err)
 	}
 	for i, right := range c {
-		for _, wrong := range []float64{right + 1, right + 0.5, -1e9, math.NaN(), math.Inf(1), math.Inf(-1), right + 1e-9} {
+		for _, wrong := range []float64{right + 1, right - 1, right + 0.5, -1e9, math.NaN(), math.Inf(1), math.Inf(-1), right + 1e-9} {
 			c[i] = wrong
 			if err := checkProduct(p.random, n, a, b, c); err == nil {
 				t.Errorf("element %d is %v and not %v: no error", i, wrong, right)

@@ -279,8 +279,18 @@ func TestDoubtAboutShortCalls(t *testing.T) {
 	}
 	wantWarnings(t, r.Warnings, "the clock moves in steps of 50 ms")
 
-	clock = &fakeClock{}
+	// What counts is the shortest sample, wherever it stands.
+	clock = &fakeClock{resolution: time.Millisecond}
 	o := clock.options()
+	o.SpreadLimit, o.Samples = 10, 3
+	r, err = Run("shorter", Work{}, o, scripted(clock, 120*time.Millisecond, 90*time.Millisecond, 50*time.Millisecond, 90*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantWarnings(t, r.Warnings, "the shortest sample took 50 ms and the clock moves in steps of 1 ms: the time can be 2.0% wrong")
+
+	clock = &fakeClock{}
+	o = clock.options()
 	o.timer.call = 2e-9
 	for cost, warnings := range map[time.Duration][]string{
 		callMargin*2 - 1: {"a call took 99 ns, and 2 ns of it is the call itself"},
