@@ -237,7 +237,7 @@ func sortedKeys[V any](m map[string]V) []string {
 func TestCellsFailOnPlantedMistakes(t *testing.T) {
 	planted := []struct{ id, from, to, message string }{
 		{"ridge-of-the-a100", `"153.0"`, `"153.1"`, "✗ Does not read as written: ridge point"},
-		{"ridge-of-the-a100", `/chip.Peak, 0.5)`, `/chip.Peak, 0.50001)`, "✗ Not close enough"},
+		{"ridge-of-the-a100", `share(ridge/2), 0.5)`, `share(ridge/2), 0.50001)`, "✗ Not close enough"},
 		{"toy-chip", "floors.Math, 2)", "floors.Math, 3)", "✗ Not equal: math floor"},
 		{"toy-chip", "Peak: 8", "Peak: -8", "✗ This has no answer: roofline: peak is -8 FLOP/s"},
 		{"try-roofline", "attainable <= mine.Peak", "attainable > mine.Peak", "✗ Does not hold: attainable is at most the peak"},

@@ -212,10 +212,11 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 			c := nb.cell(t, "try-roofline")
 			c.Source = lines(strings.ReplaceAll(string(c.Source), "lesson.Holds(", "lesson.Note("))
 		}, "assert what always holds"},
-		"open answer":        {replace("q1", "<details>", "<details open>"), "its answer must be folded"},
-		"kind of question":   {replace("q1", "(recall)", "(hard)"), "it must begin with **Question 1"},
-		"number of question": {replace("q2", "Question 2", "Question 3"), "it must begin with **Question 2"},
-		"no answer cell":     {func(t *testing.T, nb *notebook) { delete(nb.cell(t, "a3").Metadata, "tags") }, "a code cell with the tag answer must follow"},
+		"open answer":         {replace("q1", "<details>", "<details open>"), "its answer must be folded"},
+		"kind of question":    {replace("q1", "(recall)", "(hard)"), "it must begin with **Question 1"},
+		"number of question":  {replace("q2", "Question 2", "Question 3"), "it must begin with **Question 2"},
+		"no answer cell":      {func(t *testing.T, nb *notebook) { delete(nb.cell(t, "a3").Metadata, "tags") }, "a code cell with the tag answer must follow"},
+		"answer without name": {replace("a3", "// Answer 3", "// Answer 4"), "its first line must be"},
 		"answer in sight": {func(t *testing.T, nb *notebook) {
 			nb.cell(t, "a3").Metadata["jupyter"] = json.RawMessage(`{"source_hidden":true}`)
 		}, "it must be folded"},
