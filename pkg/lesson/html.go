@@ -32,7 +32,7 @@ const awaken = `(function(me){"use strict";` +
 	`if(!(w.memorywall&&w.memorywall.show)&&!w.memorywallLoading){` +
 	`w.memorywallLoading=new Promise(function(ok,no){` +
 	`var s=d.createElement("script");s.src=f+"figure.js";s.onload=ok;s.onerror=no;d.head.appendChild(s)});` +
-	`w.memorywallLoading.catch(function(){w.memorywallLoading=null})}` +
+	`w.memorywallLoading.catch(function(){setTimeout(function(){w.memorywallLoading=null},5000)})}` +
 	`Promise.resolve(w.memorywallLoading).then(show).catch(function(e){` +
 	`if(w.console)console.info("memorywall: the picture stays, the figure was not drawn: "+(e&&e.message||"cannot load "+f+"figure.js"))})` +
 	`})(document.currentScript)`

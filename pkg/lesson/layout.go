@@ -62,6 +62,9 @@ func (f Figure) layout() layout {
 	l.plot = box{60, top, l.w - 30, l.h - bottom}
 	xlo, xhi, ylo, yhi := f.extent()
 	barsX, barsY := f.bars()
+	if f.wordy() && !barsY && len(f.Y.Categories) == 0 {
+		yhi = headroom(f.Y, ylo, yhi, l.plot.y1-l.plot.y0)
+	}
 	for range 2 {
 		l.x = newScale(f.X, xlo, xhi, barsX, l.plot.x1-l.plot.x0, 90)
 		l.y = newScale(f.Y, ylo, yhi, barsY, l.plot.y1-l.plot.y0, 50)
@@ -111,6 +114,36 @@ func (f Figure) layout() layout {
 	l.fitBars(f)
 	l.label(f, ends)
 	return l
+}
+
+// wordy reports whether there is text above points or level lines.
+func (f Figure) wordy() bool {
+	if len(f.along) > 0 {
+		return true
+	}
+	for _, m := range f.Marks {
+		if m.Axis == 'y' && m.Label != "" {
+			return true
+		}
+	}
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			if p.Label != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// headroom returns a greater end of the range lo to hi: a line of text higher
+// on an axis of the given length.
+func headroom(a Axis, lo, hi, length float64) float64 {
+	share := 2 * textLine / max(length, 100)
+	if a.Log {
+		return hi * math.Pow(max(hi/lo, 2), share)
+	}
+	return hi + share*(hi-lo)
 }
 
 func wrapAll(names []string, width float64) []string {
@@ -338,15 +371,15 @@ func (l *layout) label(f Figure, ends []string) {
 			})
 		}
 	}
-	for _, m := range f.Marks {
-		if m.Label != "" {
-			l.labels = append(l.labels, l.markLabel(m, f.lowMarks))
-		}
-	}
 	for _, a := range f.asides {
 		l.labels = append(l.labels, label{
 			text: a.text, x: l.x.at(a.x), y: l.y.at(a.y), size: textSize, color: "mw:colour:muted", spots: a.spots,
 		})
+	}
+	for _, m := range f.Marks {
+		if m.Label != "" {
+			l.labels = append(l.labels, l.markLabel(m, f.lowMarks))
+		}
 	}
 	sc.place(l.labels)
 }
@@ -414,7 +447,7 @@ func (l layout) alongLabel(a along) label {
 	if y0 == y1 {
 		lb := label{text: a.text, size: textSize, color: a.color, x: x1, y: y1}
 		for dx := 4.0; dx < x1-x0; dx += 24 {
-			lb.spots = append(lb.spots, spot{-dx, -textSize * 0.9, "right"}, spot{-dx, textSize * 0.9, "right"})
+			lb.spots = append(lb.spots, spot{-dx, -textSize * 1.15, "right"}, spot{-dx, textSize * 1.15, "right"})
 		}
 		return lb
 	}
