@@ -111,8 +111,8 @@ func RuleOfThumbTile(ridge float64, elemBytes int64) (float64, error) {
 //
 //	b = sr/(1 − sr/2n), sr = s·ridge.
 //
-// Where it would exceed n, that is for sr > 2n/3, there is no answer: the
-// error is an *roofline.UnreachableError whose Best is the intensity at b = n.
+// Where it would exceed n, that is for sr > 2n/3, there is no answer, as there
+// is none for RidgeTile: the error is an *roofline.UnreachableError whose Best is the intensity at b = n.
 func FractionalRidgeTile(n, elemBytes int64, ridge float64) (float64, error) {
 	if err := checkSize("n", n); err != nil {
 		return 0, err
@@ -121,7 +121,7 @@ func FractionalRidgeTile(n, elemBytes int64, ridge float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if 3*sr > 2*float64(n) {
+	if perSide(n, 1, elemBytes) < ridge {
 		return 0, unreachable(n, elemBytes, ridge)
 	}
 	return min(sr/(1-sr/(2*float64(n))), float64(n)), nil

@@ -225,6 +225,13 @@ func TestRidgeTile(t *testing.T) {
 		for _, ridge := range []float64{1e-6, 0.4999999999999999, 0.5, 1, ridgeA100, float64(n) / 1e3, float64(n) / 3.0000001} {
 			checkRidgeTile(t, n, 2, ridge)
 		}
+		// Where many tile counts round to one intensity, and on both sides.
+		for _, tile := range []int64{1, 2, 3, 5, 7, 10, 1000} {
+			i := must[float64](t)(Intensity(n, tile, 1))
+			checkRidgeTile(t, n, 1, math.Nextafter(i, 0))
+			checkRidgeTile(t, n, 1, i)
+			checkRidgeTile(t, n, 1, math.Nextafter(i, inf))
+		}
 	}
 }
 
@@ -303,6 +310,21 @@ func TestFractionalRidgeTile(t *testing.T) {
 		}
 		if exact := must[int64](t)(RidgeTile(c.n, c.s, c.ridge)); !(float64(exact) >= b*(1-1e-12)) {
 			t.Errorf("%+v: whole tiles give %d, fractional ones %v", c, exact, b)
+		}
+	}
+	// Up to where RidgeTile has an answer, and never above n.
+	for _, s := range []int64{1, 2, 3, 8} {
+		for n := int64(1); n < 3000; n++ {
+			best := must[float64](t)(Intensity(n, n, s))
+			if got, err := FractionalRidgeTile(n, s, best); err != nil || !(got <= float64(n) && got > float64(n)*(1-1e-12)) {
+				t.Errorf("FractionalRidgeTile(%d, %d, %v) = %v, %v; want %d", n, s, best, got, err, n)
+			}
+			above := math.Nextafter(best, inf)
+			_, err := FractionalRidgeTile(n, s, above)
+			_, err2 := RidgeTile(n, s, above)
+			if err == nil || err2 == nil || err.Error() != err2.Error() {
+				t.Errorf("n = %d, s = %d, just above the best: %v and %v", n, s, err, err2)
+			}
 		}
 	}
 	// There is an answer up to sr = 2n/3, where it is n.
