@@ -56,7 +56,7 @@ func walkHTML[T tiling.Number](a, b tiling.Matrix[T], tile int, steps []walkStep
 	touched := map[[2]int64]bool{}
 	for k, s := range steps {
 		touched[[2]int64{s.I, s.J}] = true
-		w.WriteString(`<div style="display:inline-block;vertical-align:top;margin:0 24px 14px 0">`)
+		w.WriteString(`<div style="display:inline-block;vertical-align:top;margin:0 12px 14px 0">`)
 		fmt.Fprintf(&w, `<div><b>Step %d of %d</b>: C%s += A%s · B%s</div>`, k+1, len(steps), tileName(s.I, s.J), tileName(s.I, s.P), tileName(s.P, s.J))
 		w.WriteString(`<div>`)
 		grid(&w, "A", a, tile, func(i, j int) (string, bool) {
@@ -95,7 +95,7 @@ func walkHTML[T tiling.Number](a, b tiling.Matrix[T], tile int, steps []walkStep
 // grid writes one matrix. paint tells the style of an element, and whether its
 // value is known yet.
 func grid[T tiling.Number](w *strings.Builder, name string, m tiling.Matrix[T], tile int, paint func(i, j int) (string, bool)) {
-	fmt.Fprintf(w, `<div style="display:inline-block;vertical-align:top;margin:2px 14px 2px 0"><div style="%s">%s</div>`+
+	fmt.Fprintf(w, `<div style="display:inline-block;vertical-align:top;margin:2px 8px 2px 0"><div style="%s">%s</div>`+
 		`<table style="border-collapse:collapse;margin:0;border:2px solid #77808a">`, styleMuted, name)
 	for i := range m.Rows {
 		w.WriteString(`<tr style="background:transparent">`)
