@@ -352,9 +352,8 @@ class Setup:
 
     def read_go_settings(self, go):
         """The network and cache settings that are in force for the reader."""
-        reader = dict(self.env)
-        reader["GOFLAGS"] = GOFLAGS_NEUTRAL  # a broken one would stop `go env` itself
-        reader["GOTOOLCHAIN"] = "local"
+        reader = go_env({}, self.env)
+        reader["GOENV"] = os.environ.get("GOENV") or str(user_config() / "go" / "env")
         out = subprocess.run([str(go), "env", "-json", *GO_KEPT], env=reader, cwd="/", capture_output=True, text=True)
         if out.returncode != 0:
             self.log.write(out.stderr)
@@ -376,7 +375,7 @@ class Setup:
         target = VENV / "bin" / name
         new = target.with_name(f".{name}.new")
         try:
-            run(self.log, [self.go, "build", "-trimpath", "-o", new, package], env=self.env, cwd=cwd, what=f"go build {name}")
+            run(self.log, [self.go, "build", "-o", new, package], env=self.env, cwd=cwd, what=f"go build {name}")
             os.replace(new, target)
         finally:
             with contextlib.suppress(FileNotFoundError):
@@ -504,7 +503,12 @@ class Setup:
                              json.dumps(spec, indent=1, ensure_ascii=False) + "\n")
 
 
-GOFLAGS_NEUTRAL = "-buildvcs=false"
+def user_config():
+    """Where Go looks for the settings of `go env -w`."""
+    home = Path(os.environ.get("HOME") or "/")
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
 
 
 def write_if_changed(path, text):
