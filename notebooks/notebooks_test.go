@@ -122,6 +122,9 @@ func checkOutputs(nb *notebook, bad func(string, ...any)) {
 		if len(c.Outputs) == 0 && !c.tagged("setup") {
 			bad("cell %s: it has no output: run scripts/notebooks update", c.ID)
 		}
+		if c.tagged("machine") && !strings.Contains(c.plain(), "GOMAXPROCS") {
+			bad("cell %s: its output depends on the machine: it must name the host, with bench.ReadHost", c.ID)
+		}
 		for _, o := range c.Outputs {
 			switch {
 			case o.Type == "error":
@@ -361,8 +364,11 @@ func checkFigures(nb *notebook, bad func(string, ...any)) {
 				bad("cell %s: a picture: %v", c.ID, err)
 			}
 		}
-		if pictures < len(calls) {
-			bad("cell %s: %d figures, but %d static pictures", c.ID, len(calls), pictures)
+		if drawn := strings.Count(c.html(), "Step 1 of "); drawn < len(calls)-charts {
+			bad("cell %s: %d walks through the steps, but %d drawings", c.ID, len(calls)-charts, drawn)
+		}
+		if pictures < charts {
+			bad("cell %s: %d charts, but %d static pictures", c.ID, charts, pictures)
 		}
 	}
 	if n == 0 {

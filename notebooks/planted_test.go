@@ -182,8 +182,12 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 		"count":        {func(t *testing.T, nb *notebook) { *nb.cell(t, "toy-chip").Count = 17 }, "execution count"},
 		"no count":     {func(t *testing.T, nb *notebook) { nb.cell(t, "toy-chip").Count = nil }, "execution count"},
 		"no output":    {func(t *testing.T, nb *notebook) { nb.cell(t, "toy-chip").Outputs = nil }, "it has no output"},
-		"id twice":     {func(t *testing.T, nb *notebook) { nb.cell(t, "toy-chip").ID = "title" }, "is there twice"},
-		"random id":    {func(t *testing.T, nb *notebook) { nb.cell(t, "toy-chip").ID = "8F3a" }, "must be words in lower case"},
+		"no host": {func(t *testing.T, nb *notebook) {
+			nb.cell(t, "toy-chip").Metadata["tags"] = json.RawMessage(`["machine"]`)
+		}, "it must name the host"},
+		"steps not drawn": {replace("toy-chip", "lesson.Equal(", "lesson.ShowMatrixSteps("), "1 walks through the steps, but 0 drawings"},
+		"id twice":        {func(t *testing.T, nb *notebook) { nb.cell(t, "toy-chip").ID = "title" }, "is there twice"},
+		"random id":       {func(t *testing.T, nb *notebook) { nb.cell(t, "toy-chip").ID = "8F3a" }, "must be words in lower case"},
 		"unknown tag": {func(t *testing.T, nb *notebook) {
 			nb.cell(t, "toy-chip").Metadata["tags"] = json.RawMessage(`["slow"]`)
 		}, `tag is "slow"`},
