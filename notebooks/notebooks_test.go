@@ -596,3 +596,47 @@ func checkLinks(nb *notebook, all []*notebook, bad func(string, ...any)) {
 		bad("cell %s: no link back to the index", last.ID)
 	}
 }
+
+var definition = regexp.MustCompile(`(?m)^> \*\*Definition: ([^*]+)\.\*\* (.+(?:\n> .+)*)`)
+
+// definitions returns which cell defines each term, and what is wrong: a term
+// must be defined once in the whole lesson, in bold.
+func definitions(all []*notebook) (where map[string]string, problems []string) {
+	where = map[string]string{}
+	for _, nb := range all {
+		for _, c := range nb.Cells {
+			if c.code() {
+				continue
+			}
+			for _, m := range definition.FindAllStringSubmatch(string(c.Source), -1) {
+				here := nb.File + " cell " + c.ID
+				for term := range strings.SplitSeq(m[1], ", ") {
+					if before, twice := where[term]; twice {
+						problems = append(problems, fmt.Sprintf("%s: %q is defined in %s already", here, term, before))
+					}
+					where[term] = here
+					if !strings.Contains(strings.ToLower(m[2]), "**"+strings.ToLower(term)+"**") {
+						problems = append(problems, fmt.Sprintf("%s: the definition of %q does not hold it in bold", here, term))
+					}
+				}
+			}
+		}
+	}
+	return where, problems
+}
+
+func TestTermsAreDefinedOnce(t *testing.T) {
+	where, problems := definitions(chapters(t))
+	for _, p := range problems {
+		t.Error(p)
+	}
+	for _, term := range []string{
+		"FLOP", "peak", "bandwidth", "slow memory", "fast memory", "work", "traffic", "compulsory traffic",
+		"arithmetic intensity", "time floor", "attainable performance", "ridge point", "memory-bound", "compute-bound",
+		"naive traffic", "tile", "edge tile", "prefill", "decode", "batch",
+	} {
+		if where[term] == "" {
+			t.Errorf("no chapter defines %q: write > **Definition: %s.** …", term, term)
+		}
+	}
+}

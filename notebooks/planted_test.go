@@ -264,6 +264,23 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 	}
 }
 
+func TestDefinitionsFindPlantedMistakes(t *testing.T) {
+	text := func(source string) []*notebook {
+		return []*notebook{{File: "a", Cells: []*cell{{Type: "markdown", ID: "idea", Source: lines(source)}}}}
+	}
+	for source, problem := range map[string]string{
+		"> **Definition: tile.** A **tile** is\n> a part.\n\n> **Definition: tile.** A **tile** is a piece.": "is defined in a cell idea already",
+		"> **Definition: tile.** A part of a matrix.":                                                        "does not hold it in bold",
+		"> **Definition: tile, edge.** A **tile** is a part.":                                                "definition of \"edge\"",
+		"> **Definition: slow memory, fast memory.** **Slow memory** and\n> **fast memory**.":                "",
+	} {
+		_, problems := definitions(text(source))
+		if got := strings.Join(problems, "\n"); (problem == "") != (got == "") || !strings.Contains(got, problem) {
+			t.Errorf("%q: problems are %q: want %q", source, got, problem)
+		}
+	}
+}
+
 func TestFileNamesAndUnknownFields(t *testing.T) {
 	for name, c := range map[string]struct{ file, data, problem string }{
 		"name":  {"roofline.ipynb", "{}", "it must be like 02_roofline.ipynb"},
