@@ -101,7 +101,7 @@ func newLinearScale(a Axis, lo, hi float64, bars bool, room float64) scale {
 	s.lo, s.hi = lo, hi
 	if !fixed || a.Max <= a.Min {
 		s.hi = math.Ceil(hi/step-1e-9) * step
-		if bars && hi > s.hi-0.15*step { // room for the text at the end
+		if bars && hi > 0 && hi > s.hi-0.15*step { // room for the text at the end
 			s.hi += step
 		}
 	}
@@ -136,6 +136,9 @@ func niceStep(v float64) float64 {
 
 // tidy drops the noise in the last digits, so that 0.30000000000000004 is 0.3.
 func tidy(v float64) float64 {
+	if v == 0 {
+		return 0 // and not -0
+	}
 	t, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
 	if err != nil {
 		return v

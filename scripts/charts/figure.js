@@ -52,7 +52,8 @@
   // Two decimals below one hundred and one above, without trailing zeros.
   function decimals(v) {
     var s = v.toFixed(Math.abs(v) >= 99.995 ? 1 : 2);
-    return s.indexOf(".") < 0 ? s : s.replace(/0+$/, "").replace(/\.$/, "");
+    if (s.indexOf(".") >= 0) s = s.replace(/0+$/, "").replace(/\.$/, "");
+    return s === "-0" ? "0" : s;
   }
 
   // Six significant digits, whole numbers in full.
