@@ -176,7 +176,7 @@ describe("the house style", () => {
 
   test("says the category and the length of a bar", () => {
     const level = tooltip({ name: "time", unit: "s" }, { name: "what", category: true });
-    assert.equal(level([{ name: "naive\ntraffic", value: [0.13483, 1], seriesName: "floor", marker: "" }]), "naive traffic<br>floor: <b>134.8 ms</b>");
+    assert.equal(level([{ name: "naive\ntraffic", value: [0.13483, 1], seriesName: "", marker: "", data: { text: "134.8 ms, 306 times" } }]), "naive traffic<br>time: <b>134.8 ms</b>");
     const upright = tooltip({ name: "what", category: true }, { name: "time", unit: "s" });
     assert.equal(upright([{ name: "math", value: [0, 0.00044051], seriesName: "floor", marker: "" }]), "math<br>floor: <b>440.5 µs</b>");
   });
