@@ -28,14 +28,17 @@ async function stop() {
   lab = untrusted = undefined;
 }
 
-/** Tests that share one window; what the window shows is kept when one fails. */
+/**
+ * Tests that share one window; what the window shows is kept when one fails.
+ * Their names begin with that of the window: the list of failures has no other.
+ */
 function inWindow(name, define) {
   describe(name, () => {
     let window;
     before(async () => (window = await browser.open(name.replace(/\W+/g, "-"))));
     after(() => window.close());
     define((what, action) =>
-      test(what, LIMIT, async (t) => {
+      test(`${name}: ${what}`, LIMIT, async (t) => {
         try {
           await action(window, t);
         } catch (error) {
@@ -189,7 +192,6 @@ for (const chapter of chapters) {
               faint = look.words.filter((word) => !(contrast(word.colour, look.paper) >= 3)).map((word) => `${word.text} (${word.colour})`);
               return faint.length === 0;
             },
-            5_000,
           );
           if (SHOTS && name === "dark") await window.shot(`${figure.id}.dark`, figure.root);
         }
