@@ -34,6 +34,30 @@ func subjects[T Float]() []subject[T] {
 			edgesM:     []int{DefaultTile}, edgesN: []int{DefaultTile}, edgesK: []int{DefaultTile},
 		})
 	}
+	// Every instruction set, by itself: with the host's blocking, and with
+	// blocks so small that every loop goes round several times.
+	for _, p := range pools[T]() {
+		k := p.engine.kern
+		host := subject[T]{
+			name: k.isa, mul: p.fn(1, false), add: p.fn(1, true),
+			edgesM: []int{k.mr, 2 * k.mr}, edgesN: []int{k.nr, 2 * k.nr}, edgesK: []int{p.engine.blk.KC, maxKC},
+		}
+		all = append(all, host)
+		small := Blocking{MR: k.mr, NR: k.nr, KC: 12, NC: 2 * k.nr, MC: 3 * k.mr}
+		for _, threads := range []int{1, 3} {
+			s := subject[T]{
+				name:   fmt.Sprintf("%s/small/threads=%d", k.isa, threads),
+				edgesM: []int{k.mr, 2 * k.mr, 3 * k.mr, 6 * k.mr},
+				edgesN: []int{k.nr, 2 * k.nr, 4 * k.nr},
+				edgesK: []int{12, 24, 36},
+			}
+			e := *p.engine
+			e.blk, e.directElems, e.serialFLOPs = small, 0, 0
+			q := &pool[T]{engine: &e}
+			s.mul, s.add = q.fn(threads, false), q.fn(threads, true)
+			all = append(all, s)
+		}
+	}
 	return all
 }
 

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// tileGen writes one microkernel.
+type tileGen struct {
+	*gen
+	isa  *isa
+	elem *elem
+	mask reg.VecPhysical // AVX2 only
+}
+
+// General registers of a microkernel.
+var (
+	regA       = []reg.GPPhysical{reg.RAX, reg.R9, reg.R10, reg.R11, reg.R12} // rows 0, 3, 6, 9, 12 of A
+	regB       = reg.RBX
+	regC       = reg.RCX
+	regK       = reg.RDX // steps left
+	regLDA     = reg.RSI // leading dimensions in bytes
+	regLDB     = reg.RDI
+	regLDC     = reg.R8
+	regTmp     = reg.R13 // before and after the loop
+	regNextA   = reg.R13 // in the loop: what to ask for early
+	regNextB   = reg.R15
+	regNextLDB = reg.R14
+)
+
+const group = 3 // rows of A that one base register reaches
+
+// tile writes the microkernel: C[rows×cols] = A·B, or += with add, for up to
+// mr×nr, the sums held in registers.
+func (f *gen) tile(i *isa, e *elem) {
+	g := &tileGen{gen: f, isa: i, elem: e}
+	if i == avx2 {
+		g.mask = i.regs[len(i.regs)-1]
+	}
+	nr := vecs * i.bytes / e.size()
+	name := "tile" + e.name + i.name
+	g.Function(name)
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	g.SignatureExpr(fmt.Sprintf("func(k int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, rows, cols int, add bool, nextA, nextB *%[1]s, nextLDB int)", e.goType))
+	g.Doc(
+		fmt.Sprintf("%s is tileGo for up to %d×%d with k ≥ 1:", name, i.mr, nr),
+		"",
+		"\tfor i := range rows {",
+		"\t\tfor j := range cols {",
+		fmt.Sprintf("\t\t\tvar sum %s", e.goType),
+		"\t\t\tfor p := range k {",
+		"\t\t\t\tsum += a[i*lda+p] * b[p*ldb+j] // fused",
+		"\t\t\t}",
+		"\t\t\tif add {",
+		"\t\t\t\tsum += c[i*ldc+j]",
+		"\t\t\t}",
+		"\t\t\tc[i*ldc+j] = sum",
+		"\t\t}",
+		"\t}",
+		"",
+		"A full tile also prefetches what the caller will want: k elements from nextA on,",
+		"and a cache line in each of k/4 rows of nextB.",
+	)
+	g.Load(g.Param("k"), regK)
+	g.Load(g.Param("a"), regA[0])
+	g.Load(g.Param("lda"), regLDA)
+	g.Load(g.Param("b"), regB)
+	g.Load(g.Param("ldb"), regLDB)
+	g.Load(g.Param("c"), regC)
+	g.Load(g.Param("ldc"), regLDC)
+	for _, r := range []reg.GPPhysical{regLDA, regLDB, regLDC} {
+		g.SHLQ(operand.U8(e.shift), r)
+	}
+	for n := 1; n*group < i.mr; n++ {
+		// Rows beyond the last are addresses that are never read.
+		g.LEAQ(operand.Mem{Base: regA[n-1], Index: regLDA, Scale: 2}, regA[n])
+		g.ADDQ(regLDA, regA[n])
+	}
+	g.Load(g.Param("cols"), regTmp)
+	g.CMPQ(regTmp, operand.U8(nr))
+	g.JNE(operand.LabelRef("ragged"))
+	g.chooseRows("full")
+	for rows := i.mr; rows >= 1; rows-- {
+		g.body("full", rows, vecs, false)
+	}
+
+	g.Label("ragged")
+	g.CMPQ(regTmp, operand.U8(nr/vecs))
+	g.JLE(operand.LabelRef("narrow"))
+	g.SUBQ(operand.U8(nr/vecs), regTmp)
+	g.setMask(regTmp, regK)
+	g.chooseRows("wide")
+	for rows := i.mr; rows >= 1; rows-- {
+		g.body("wide", rows, vecs, true)
+	}
+
+	g.Label("narrow")
+	g.setMask(regTmp, regK)
+	g.chooseRows("slim")
+	for rows := i.mr; rows >= 1; rows-- {
+		g.body("slim", rows, 1, true)
+	}
+}
+
+// chooseRows jumps to the body for the number of rows.
+func (g *tileGen) chooseRows(kind string) {
+	g.Load(g.Param("rows"), regTmp)
+	for rows := g.isa.mr; rows > 1; rows-- {
+		g.CMPQ(regTmp, operand.U8(rows))
+		g.JEQ(operand.LabelRef(fmt.Sprintf("%s%d", kind, rows)))
+	}
+	g.JMP(operand.LabelRef(kind + "1"))
+}
+
+// rowA is the address of A's row, off bytes along it.
+func rowA(row, off int) operand.Mem {
+	m := operand.Mem{Base: regA[row/group], Disp: off}
+	if r := row % group; r != 0 {
+		m.Index, m.Scale = regLDA, uint8(r)
+	}
+	return m
+}
+
+// body writes the kernel for exactly these rows and vectors.
+func (g *tileGen) body(kind string, rows, nv int, masked bool) {
+	label := func(s string) string { return fmt.Sprintf("%s%d%s", kind, rows, s) }
+	sum := func(row, v int) reg.VecPhysical { return g.isa.regs[row*nv+v] }
+	b := g.isa.regs[rows*nv : rows*nv+nv]
+	// As many registers for A as are left, at most four.
+	spare := g.isa.regs[rows*nv+nv:]
+	if g.mask != nil {
+		spare = spare[:len(spare)-1]
+	}
+	a := spare[:min(len(spare), 4)]
+
+	g.Label(label(""))
+	full := rows == g.isa.mr && !masked
+	if full {
+		// The tile of C is needed after the loop: ask for it now.
+		g.MOVQ(regC, regTmp)
+		for row := range rows {
+			for v := range nv {
+				g.PREFETCHT0(operand.Mem{Base: regTmp, Disp: v * g.isa.bytes})
+			}
+			if row < rows-1 {
+				g.ADDQ(regLDC, regTmp)
+			}
+		}
+	}
+	for row := range rows {
+		for v := range nv {
+			g.zero(sum(row, v))
+		}
+	}
+	if full {
+		g.Load(g.Param("nextA"), regNextA)
+		g.Load(g.Param("nextB"), regNextB)
+		g.Load(g.Param("nextLDB"), regNextLDB)
+		g.SHLQ(operand.U8(g.elem.shift), regNextLDB)
+	}
+	if masked {
+		g.Load(g.Param("k"), regK)
+	}
+	step := func(off int) {
+		for v := range nv {
+			g.load(operand.Mem{Base: regB, Disp: v * g.isa.bytes}, b[v], masked && v == nv-1)
+		}
+		g.ADDQ(regLDB, regB)
+		for row := range rows {
+			x := a[row%len(a)]
+			g.broadcast(rowA(row, off), x)
+			for v := range nv {
+				g.fma(x, b[v], sum(row, v))
+			}
+		}
+	}
+	advance := func(bytes int) {
+		for n := 0; n*group < rows; n++ {
+			g.ADDQ(operand.U8(bytes), regA[n])
+		}
+	}
+	if full {
+		const unroll = 4
+		g.SUBQ(operand.U8(unroll), regK)
+		g.JLT(operand.LabelRef(label("rest")))
+		g.Label(label("loop"))
+		for u := range unroll {
+			step(u * g.elem.size())
+			switch u {
+			case 0:
+				g.PREFETCHT0(operand.Mem{Base: regNextA})
+				g.ADDQ(operand.U8(unroll*g.elem.size()), regNextA)
+			case 2:
+				g.PREFETCHT1(operand.Mem{Base: regNextB})
+				g.ADDQ(regNextLDB, regNextB)
+			}
+		}
+		advance(unroll * g.elem.size())
+		g.SUBQ(operand.U8(unroll), regK)
+		g.JGE(operand.LabelRef(label("loop")))
+		g.Label(label("rest"))
+		g.ADDQ(operand.U8(unroll), regK)
+		g.JEQ(operand.LabelRef(label("done")))
+	}
+	g.Label(label("step"))
+	step(0)
+	advance(g.elem.size())
+	g.DECQ(regK)
+	g.JNE(operand.LabelRef(label("step")))
+	g.Label(label("done"))
+
+	at := func(v int, base reg.GPPhysical) operand.Mem {
+		return operand.Mem{Base: base, Disp: v * g.isa.bytes}
+	}
+	add := regTmp
+	g.MOVBLZX(g.addParam(), add.As32())
+	g.TESTQ(add, add)
+	g.JEQ(operand.LabelRef(label("store")))
+	p := regA[0]
+	g.MOVQ(regC, p)
+	for row := range rows {
+		for v := range nv {
+			if masked && v == nv-1 {
+				g.load(at(v, p), b[v], true)
+				g.addTo(b[v], sum(row, v))
+			} else {
+				g.addTo(at(v, p), sum(row, v))
+			}
+		}
+		if row < rows-1 {
+			g.ADDQ(regLDC, p)
+		}
+	}
+	g.Label(label("store"))
+	for row := range rows {
+		for v := range nv {
+			g.store(sum(row, v), at(v, regC), masked && v == nv-1)
+		}
+		if row < rows-1 {
+			g.ADDQ(regLDC, regC)
+		}
+	}
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// addParam is the place of the argument add.
+func (g *tileGen) addParam() operand.Mem {
+	b, err := g.Param("add").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}
+
+// laneMask returns one vector of ones followed by one of zeros.
+func laneMask(g *tileGen) operand.Mem {
+	const name = "lanes"
+	if g.lanes.Symbol.Name == "" {
+		g.lanes = g.StaticGlobal(name)
+		g.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i := range 2 * g.isa.bytes / 8 {
+			v := operand.U64(0)
+			if i < g.isa.bytes/8 {
+				v = ^v
+			}
+			g.AppendDatum(v)
+		}
+	}
+	return g.lanes
+}
