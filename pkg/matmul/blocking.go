@@ -15,7 +15,7 @@ type Caches struct {
 //
 //	registers  a tile of C, MR×NR, while p runs over KC
 //	L1         a panel of A, MR×KC, while jr runs over the panels of B
-//	L2         a block of B, KC×NC, packed, while ir runs over the rows
+//	L2         a block of B, KC×NC, while ir runs over the rows; the next arrives
 //	L3         a block of C, MC×NC, while pc runs over the depth
 type Blocking struct {
 	MR, NR int
@@ -35,9 +35,9 @@ const (
 // NewBlocking returns the largest blocking for a tile of mr×nr elements of
 // elemBytes bytes that satisfies, on the given caches,
 //
-//	L1Bytes ≤ L1,  L2Bytes ≤ L2/2,  L3Bytes ≤ L3/2
+//	L1Bytes ≤ L1,  L2Bytes ≤ ¾·L2,  L3Bytes ≤ L3/2
 //
-// The other halves are for what streams through. A cache of 0 bytes counts as
+// The rest is for what streams through. A cache of 0 bytes counts as
 // the level above it. Where a cache is too small for a single tile's worth, the
 // block is one tile and the inequality cannot hold.
 func NewBlocking(mr, nr int, elemBytes int64, c Caches) (Blocking, error) {
@@ -56,7 +56,7 @@ func NewBlocking(mr, nr int, elemBytes int64, c Caches) (Blocking, error) {
 	m, n := int64(mr), int64(nr)
 	b.KC = max(1, multiple((c.L1/elemBytes-m*n)/(m+n), 8, maxKC))
 	k := int64(b.KC)
-	b.NC = max(nr, multiple((l2/2/elemBytes-m*k)/k, nr, maxNC))
+	b.NC = max(nr, multiple((l2/4*3/elemBytes-m*k)/(2*k), nr, maxNC))
 	b.MC = max(mr, multiple(l3/2/elemBytes/(int64(b.NC)+k), mr, maxMC))
 	return b, nil
 }
@@ -79,10 +79,10 @@ func (b Blocking) L1Bytes(elemBytes int64) int64 {
 	return (int64(b.MR)*int64(b.KC) + int64(b.KC)*int64(b.NR) + int64(b.MR)*int64(b.NR)) * elemBytes
 }
 
-// L2Bytes is what the loop ir keeps in L2: a block of B (KC×NC) and a panel of
-// A (MR×KC).
+// L2Bytes is what the loop ir keeps in L2: a block of B (KC×NC), the next one on
+// its way from memory, and a panel of A (MR×KC).
 func (b Blocking) L2Bytes(elemBytes int64) int64 {
-	return (int64(b.KC)*int64(b.NC) + int64(b.MR)*int64(b.KC)) * elemBytes
+	return (2*int64(b.KC)*int64(b.NC) + int64(b.MR)*int64(b.KC)) * elemBytes
 }
 
 // L3Bytes is what the loop pc keeps in L3: a block of C (MC×NC) and the block

@@ -53,32 +53,41 @@ type Options struct {
 // New returns C = A·B and C += A·B as the options say. For a given number of
 // threads the results are the same bit for bit from run to run.
 func New[T Float](o Options) (multiply, add Func[T], err error) {
+	p, err := choose[T](o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.fn(o.Threads, false), p.fn(o.Threads, true), nil
+}
+
+// choose returns the pool that the options ask for.
+func choose[T Float](o Options) (*pool[T], error) {
 	if o.Threads < 0 {
-		return nil, nil, fmt.Errorf("matmul: threads is %d: it must be 1 or more, or 0 for all cores", o.Threads)
+		return nil, fmt.Errorf("matmul: threads is %d: it must be 1 or more, or 0 for all cores", o.Threads)
 	}
 	ps := pools[T]()
 	p := ps[0]
 	if o.ISA != "" {
 		i := slices.IndexFunc(ps, func(p *pool[T]) bool { return p.engine.kern.isa == o.ISA })
 		if i < 0 {
-			return nil, nil, fmt.Errorf("matmul: ISA is %q: this machine has %s", o.ISA, strings.Join(ISAs(), ", "))
+			return nil, fmt.Errorf("matmul: ISA is %q: this machine has %s", o.ISA, strings.Join(ISAs(), ", "))
 		}
 		p = ps[i]
 	}
 	if o.Blocking != nil {
 		if err := o.Blocking.Validate(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		k := p.engine.kern
 		if o.Blocking.MR != k.mr || o.Blocking.NR != k.nr {
-			return nil, nil, fmt.Errorf("matmul: blocking has tiles of %d×%d: the %s kernel's are %d×%d",
+			return nil, fmt.Errorf("matmul: blocking has tiles of %d×%d: the %s kernel's are %d×%d",
 				o.Blocking.MR, o.Blocking.NR, k.isa, k.mr, k.nr)
 		}
 		e := *p.engine
 		e.blk = *o.Blocking
 		p = &pool[T]{engine: &e}
 	}
-	return p.fn(o.Threads, false), p.fn(o.Threads, true), nil
+	return p, nil
 }
 
 // BlockingOf returns the blocking that [New] uses by default with an
@@ -98,25 +107,29 @@ func (p *pool[T]) fn(threads int, add bool) Func[T] {
 	}
 }
 
-// call checks the arguments and settles what has no work in it.
+// call checks the arguments.
 func (p *pool[T]) call(threads int, add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
 	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
 		return err
 	}
-	if m == 0 || n == 0 {
-		return nil
-	}
-	if k == 0 {
+	p.work(threads, add, m, n, k, a, lda, b, ldb, c, ldc)
+	return nil
+}
+
+// work settles what has no work in it, and does the rest.
+func (p *pool[T]) work(threads int, add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+	switch {
+	case m == 0 || n == 0:
+	case k == 0:
 		if !add {
 			zeroMatrix(m, n, c, ldc)
 		}
-		return nil
+	default:
+		if threads == 0 {
+			threads = runtime.GOMAXPROCS(0)
+		}
+		p.do(threads, add, m, n, k, a, lda, b, ldb, c, ldc)
 	}
-	if threads == 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	p.do(threads, add, m, n, k, a, lda, b, ldb, c, ldc)
-	return nil
 }
 
 // Multiply computes C = A·B with the best kernel on all cores. See [Func].

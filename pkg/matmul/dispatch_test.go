@@ -163,8 +163,8 @@ func TestBlocking(t *testing.T) {
 			if got := b.L1Bytes(x.size); got > c.L1 {
 				t.Errorf("%+v on %+v: %+v needs %d bytes of L1", x, c, b, got)
 			}
-			if got := b.L2Bytes(x.size); got > l2/2 {
-				t.Errorf("%+v on %+v: %+v needs %d bytes of half of L2", x, c, b, got)
+			if got := b.L2Bytes(x.size); got > l2/4*3 {
+				t.Errorf("%+v on %+v: %+v needs %d bytes of ¾ of L2", x, c, b, got)
 			}
 			if got := b.L3Bytes(x.size); got > l3/2 {
 				t.Errorf("%+v on %+v: %+v needs %d bytes of half of L3", x, c, b, got)
@@ -175,7 +175,7 @@ func TestBlocking(t *testing.T) {
 				t.Errorf("%+v on %+v: KC = %d fits in L1 too", x, c, more.KC)
 			}
 			more = b
-			if more.NC += b.NR; b.NC+b.NR <= maxNC && more.L2Bytes(x.size) <= l2/2 {
+			if more.NC += b.NR; b.NC+b.NR <= maxNC && more.L2Bytes(x.size) <= l2/4*3 {
 				t.Errorf("%+v on %+v: NC = %d fits in L2 too", x, c, more.NC)
 			}
 			more = b

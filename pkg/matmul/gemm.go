@@ -14,6 +14,12 @@ type engine[T Float] struct {
 	// serialFLOPs is the work below which starting a second thread costs more
 	// time than it saves.
 	serialFLOPs float64
+
+	line int // elements of a cache line
+
+	// fewElems is how many sums of C may be kept while B streams past: an eighth
+	// of L2, so that they stay there.
+	fewElems int
 }
 
 func newEngine[T Float](k *kernel[T], c Caches) *engine[T] {
@@ -22,7 +28,7 @@ func newEngine[T Float](k *kernel[T], c Caches) *engine[T] {
 	if err != nil {
 		panic(err) // the caches come from hostCaches, which gives none below 0
 	}
-	return &engine[T]{kern: k, blk: blk, directElems: int(max(c.L1, c.L2) / 2 / size), serialFLOPs: 6e6}
+	return &engine[T]{kern: k, blk: blk, directElems: int(max(c.L1, c.L2) / 2 / size), serialFLOPs: 6e6, line: lineBytes / int(size), fewElems: int(max(c.L1, c.L2) / 8 / size)}
 }
 
 // A workspace holds one thread's packed copies. It grows to what is needed and
@@ -30,9 +36,13 @@ func newEngine[T Float](k *kernel[T], c Caches) *engine[T] {
 type workspace[T Float] struct {
 	a []T // a panel of A: MR×KC
 	b []T // a block of B: KC×NC
+	c []T // sums of the few rows of C
 }
 
-const lineBytes = 64 // of a cache line, on every CPU that has a kernel here
+const (
+	lineBytes = 64   // of a cache line, on every CPU that has a kernel here
+	pageBytes = 4096 // of the smallest page
+)
 
 // room returns buf, or a larger one that starts at a cache line, with n elements.
 func room[T Float](buf []T, n int) []T {
@@ -49,27 +59,131 @@ func room[T Float](buf []T, n int) []T {
 
 // multiply computes C = A·B, or C += A·B with add, for sizes of 1 or more.
 func (e *engine[T]) multiply(ws *workspace[T], add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
-	if m <= e.kern.mr || k*(n+e.kern.mr) <= e.directElems {
-		e.direct(add, m, n, k, a, lda, b, ldb, c, ldc)
-		return
+	switch {
+	case n == 1 && !add:
+		e.matrixVector(ws, m, k, a, lda, b, ldb, c, ldc)
+	case k*(n+e.kern.mr) <= e.directElems:
+		e.direct(maxKC, add, m, n, k, a, lda, b, ldb, c, ldc)
+	case m <= fewRows:
+		e.few(ws, add, m, n, k, a, lda, b, ldb, c, ldc)
+	default:
+		e.packed(ws, add, m, n, k, a, lda, b, ldb, c, ldc)
 	}
-	e.packed(ws, add, m, n, k, a, lda, b, ldb, c, ldc)
+}
+
+// fewRows is how many rows may be left for B to be read once from memory and
+// never packed: each element of B does so little work there that copying it
+// would show.
+const fewRows = 64
+
+const (
+	// streams is how many rows of B to walk along at a time when one tile of C
+	// is as high as A: few enough for the hardware to follow each.
+	streams = 16
+	// reuse is how many when the next tile of C takes the same rows again: more,
+	// since each visit to a tile of C costs a read and a write of it. Rows
+	// spaced by a large power of two fall into few sets of a cache, and more of
+	// them would push each other out.
+	reuse = 64
+)
+
+// few multiplies an A of few rows and a B that is too large for the caches:
+//
+//	pc over some rows of B: pack the columns of A beside them
+//	  jr over panels of NR columns, where they lie
+//	    ir over tiles of C
+//
+// The sums are kept packed until the end, so that the tiles of C stay in the
+// cache however far apart the rows of C are.
+func (e *engine[T]) few(ws *workspace[T], add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+	mr, nr, tile := e.kern.mr, e.kern.nr, e.kern.tile
+	depth := streams
+	ncMax := n
+	if m > mr {
+		depth = reuse
+		ncMax = part(n, max(nr, min(e.fewElems/m, pageBytes/lineBytes*e.line)), nr)
+	}
+	ws.a = room(ws.a, m*min(k, depth))
+	ws.b = room(ws.b, nr*min(k, depth))
+	ws.c = room(ws.c, m*roundUp(ncMax, nr))
+	for jc := 0; jc < n; jc += ncMax {
+		nc := min(ncMax, n-jc)
+		for pc := 0; pc < k; pc += depth {
+			kc := min(depth, k-pc)
+			packA(m, kc, a[pc:], lda, ws.a)
+			soon := e.nextBlock(b[jc:], ldb, m, nc, k, pc, kc)
+			for jr := 0; jr < nc; jr += nr {
+				cols := min(nr, nc-jr)
+				bp, cp := &b[pc*ldb+jc+jr], ws.c[jr*m:]
+				for ir := 0; ir < m; {
+					rows := tileRows(m-ir, mr)
+					// The first tile copies the panel on its way, if there is a second.
+					b, ldb, pack := bp, ldb, (*T)(nil)
+					soonB, between := bp, 0
+					if m > mr {
+						soonB, between = soon.next()
+					}
+					if cols == nr && rows < m {
+						if ir == 0 {
+							pack = &ws.b[0]
+						} else {
+							b, ldb = &ws.b[0], nr
+						}
+					}
+					tile(kc, &ws.a[ir*kc], kc, b, ldb, &cp[ir*nr], nr, rows, cols, pc > 0, &ws.a[0], soonB, between, pack)
+					ir += rows
+				}
+			}
+		}
+		for jr := 0; jr < nc; jr += nr {
+			cols := min(nr, nc-jr)
+			for i := range m {
+				from, to := ws.c[jr*m+i*nr:][:cols], c[i*ldc+jc+jr:][:cols]
+				if !add {
+					copy(to, from)
+					continue
+				}
+				for j, v := range from {
+					to[j] += v
+				}
+			}
+		}
+	}
 }
 
 // direct runs the microkernel over A and B where they lie.
-func (e *engine[T]) direct(add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+func (e *engine[T]) direct(kcMax int, add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	mr, nr, tile := e.kern.mr, e.kern.nr, e.kern.tile
-	kc := part(k, maxKC, 1)
-	for pc := 0; pc < k; pc += kc {
-		kc := min(kc, k-pc)
-		for ir := 0; ir < m; {
-			rows := tileRows(m-ir, mr)
-			ap := &a[ir*lda+pc]
-			for jr := 0; jr < n; jr += nr {
-				tile(kc, ap, lda, &b[pc*ldb+jr], ldb, &c[ir*ldc+jr], ldc, rows, min(nr, n-jr), add || pc > 0, ap, ap, 0)
+	if n <= nr/2 {
+		mr, nr = 2*mr, nr/2 // the tall tile
+	}
+	kcMax = part(k, kcMax, 1)
+	for pc := 0; pc < k; pc += kcMax {
+		kc := min(kcMax, k-pc)
+		for jr := 0; jr < n; jr += nr {
+			cols := min(nr, n-jr)
+			bp := &b[pc*ldb+jr]
+			for ir := 0; ir < m; {
+				rows := tileRows(m-ir, mr)
+				ap := &a[ir*lda+pc]
+				tile(kc, ap, lda, bp, ldb, &c[ir*ldc+jr], ldc, rows, cols, add || pc > 0, ap, bp, 0, nil)
+				ir += rows
 			}
-			ir += rows
 		}
+	}
+}
+
+// matrixVector computes y = A·x: n = 1. A column x with gaps is packed first.
+func (e *engine[T]) matrixVector(ws *workspace[T], m, k int, a []T, lda int, x []T, ldx int, y []T, ldy int) {
+	if ldx > 1 {
+		ws.b = room(ws.b, k)
+		for p := range k {
+			ws.b[p] = x[p*ldx]
+		}
+		x = ws.b
+	}
+	for i := 0; i < m; i += dotRows {
+		e.kern.dot(k, &a[i*lda], lda, &x[0], &y[i*ldy], ldy, min(dotRows, m-i))
 	}
 }
 
@@ -77,8 +191,8 @@ func (e *engine[T]) direct(add bool, m, n, k int, a []T, lda int, b []T, ldb int
 //
 //	jc over blocks of NC columns of B and C
 //	  ic over blocks of MC rows of A and C: the block of C stays in L3
-//	    pc over blocks of KC of the depth: pack the block of B, it stays in L2
-//	      ir over panels of MR rows: pack the panel of A, it stays in L1
+//	    pc over blocks of KC of the depth: the block of B, packed, stays in L2
+//	      ir over panels of MR rows: the panel of A, packed, stays in L1
 //	        jr over panels of NR columns: the microkernel, C in registers
 //
 // This is the order jc pc ic jr ir of column-major libraries with the parts of
@@ -96,20 +210,30 @@ func (e *engine[T]) packed(ws *workspace[T], add bool, m, n, k int, a []T, lda i
 			mc := min(mcMax, m-ic)
 			for pc := 0; pc < k; pc += kcMax {
 				kc := min(kcMax, k-pc)
-				packB(kc, nc, nr, b[pc*ldb+jc:], ldb, ws.b)
-				soon := e.nextBlock(b[jc:], ldb, nc, k, pc, kc)
+				bp := b[pc*ldb+jc:]
+				// Full panels are packed by the first tiles that read them.
+				if full := nc - nc%nr; full < nc {
+					packB(kc, nc-full, nr, bp[full:], ldb, ws.b[full*kc:])
+				}
+				soon := e.nextBlock(b[jc:], ldb, mc, nc, k, pc, kc)
 				for ir := 0; ir < mc; {
 					rows := tileRows(mc-ir, mr)
 					ap := a[(ic+ir)*lda+pc:]
 					packA(rows, kc, ap, lda, ws.a)
 					for jr, t := 0, 0; jr < nc; jr, t = jr+nr, t+1 {
+						cols := min(nr, nc-jr)
+						panel, ldPanel, pack := &ws.b[jr*kc], nr, (*T)(nil)
+						if ir == 0 && cols == nr {
+							panel, ldPanel, pack = &bp[jr], ldb, panel
+						}
 						// Row t of the next panel of A, as far as there is one.
 						soonA := &ws.a[0]
 						if t < min(mr, mc-ir-rows) {
 							soonA = &ap[(rows+t)*lda]
 						}
-						tile(kc, &ws.a[0], kc, &ws.b[jr*kc], nr, &c[(ic+ir)*ldc+jc+jr], ldc,
-							rows, min(nr, nc-jr), add || pc > 0, soonA, soon.next(), ldb)
+						soonB, between := soon.next()
+						tile(kc, &ws.a[0], kc, panel, ldPanel, &c[(ic+ir)*ldc+jc+jr], ldc,
+							rows, cols, add || pc > 0, soonA, soonB, between, pack)
 					}
 					ir += rows
 				}
@@ -118,35 +242,40 @@ func (e *engine[T]) packed(ws *workspace[T], add bool, m, n, k int, a []T, lda i
 	}
 }
 
-// A walk goes over the cache lines of the next block of B, some rows of one
-// line at a time: what the microkernel asks for early.
+// A walk goes over the rows of the block of B that comes next, a stretch for
+// each tile: what the microkernel asks memory for while it computes.
 type walk[T Float] struct {
-	b          []T
-	ldb        int
-	rows, cols int // of the block; 0 where there is none
-	step, line int // rows that one tile asks for, elements of a line
-	row, col   int
+	b             []T
+	ldb           int
+	rows, cols    int // of the block; 0 where there is none
+	span, between int // elements of a stretch, and from one request to the next
+	row, col      int
 }
 
-// nextBlock returns the walk over the block of B below the one at depth pc.
-func (e *engine[T]) nextBlock(b []T, ldb, nc, k, pc, kc int) walk[T] {
-	w := walk[T]{b: b, ldb: ldb, step: max(1, kc/4), line: lineBytes / int(unsafe.Sizeof(T(0)))}
+// nextBlock returns the walk over nc columns of the block of B below the one
+// that starts at depth pc, spread over the tiles of an m×nc block of C, each of
+// which makes kc requests.
+func (e *engine[T]) nextBlock(b []T, ldb, m, nc, k, pc, kc int) walk[T] {
+	w := walk[T]{b: b, ldb: ldb}
 	if below := pc + kc; below < k {
 		w.b, w.rows, w.cols = b[below*ldb:], min(kc, k-below), nc
+		tiles := blocksOf(m, e.kern.mr) * blocksOf(nc, e.kern.nr)
+		w.between = min(e.line, blocksOf(nc, tiles)) // rows·nc elements, tiles·kc requests
+		w.span = kc * w.between
 	}
 	return w
 }
 
-// next returns the line in the first of the rows to ask for now.
-func (w *walk[T]) next() *T {
-	if w.col >= w.cols {
-		return &w.b[0]
+// next returns where the next tile's requests start and how far apart they are.
+func (w *walk[T]) next() (*T, int) {
+	if w.row >= w.rows {
+		return &w.b[0], 0
 	}
 	at := &w.b[w.row*w.ldb+w.col]
-	if w.row += w.step; w.row >= w.rows {
-		w.row, w.col = 0, w.col+w.line
+	if w.col += w.span; w.col >= w.cols {
+		w.row, w.col = w.row+1, 0
 	}
-	return at
+	return at, w.between
 }
 
 // packA copies a panel of m rows of A, one after another without gaps. The

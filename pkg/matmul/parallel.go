@@ -55,9 +55,20 @@ func (j *job[T]) take(ws *workspace[T]) {
 // cut chooses the blocks for a number of threads: one where that is best, else
 // some per thread, so that a thread that lost its core holds nobody up.
 func (j *job[T]) cut(threads int) {
+	mr, nr := j.e.kern.mr, j.e.kern.nr
 	j.rows, j.cols = j.m, j.n
-	if threads > 1 && 2*float64(j.m)*float64(j.n)*float64(j.k) > j.e.serialFLOPs {
-		mr, nr := j.e.kern.mr, j.e.kern.nr
+	m, n, k := float64(j.m), float64(j.n), float64(j.k)
+	// Each element read or written costs about as much as 16 multiply-adds.
+	work := max(2*m*n*k, 32*(m*k+k*n+m*n))
+	switch {
+	case threads == 1 || work <= j.e.serialFLOPs:
+	case j.n == 1:
+		j.rows = roundUp(max(dotRows, blocksOf(j.m, vecPerThread*threads)), dotRows)
+	case j.m <= fewRows:
+		// B comes from memory once: cut along its rows, into stretches that are
+		// long enough for the hardware to follow.
+		j.cols = roundUp(max(nr, blocksOf(j.n, fewPerThread*threads)), nr)
+	default:
 		// Halve the longer side, in tiles, until there are blocks enough. Blocks
 		// stay square, since each reads (rows + cols)·k elements, and large,
 		// since each packs its own part of B.
@@ -79,6 +90,12 @@ func (j *job[T]) cut(threads int) {
 	j.across = blocksOf(j.n, j.cols)
 	j.blocks = blocksOf(j.m, j.rows) * j.across
 }
+
+// Blocks per thread where memory holds the work back.
+const (
+	vecPerThread = 8
+	fewPerThread = 2
+)
 
 func blocksOf(n, size int) int { return (n-1)/size + 1 }
 

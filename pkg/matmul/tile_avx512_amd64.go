@@ -4,7 +4,7 @@
 
 package matmul
 
-// tileF32AVX512 is tileGo for up to 14×32 with k ≥ 1:
+// tileF32AVX512 is tileGo for up to 14×32 or 28×16, with k ≥ 1:
 //
 //	for i := range rows {
 //		for j := range cols {
@@ -19,13 +19,14 @@ package matmul
 //		}
 //	}
 //
-// A full tile also prefetches what the caller will want: k elements from nextA on,
-// and a cache line in each of k/4 rows of nextB.
+// What the caller will want is prefetched: a cache line in each of k rows of nextB
+// where cols is full, and k elements from nextA on where rows is full too. Where cols
+// is full and pack not nil, B is copied there on the way: pack[p*32+j] = b[p*ldb+j].
 //
 //go:noescape
-func tileF32AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, rows int, cols int, add bool, nextA *float32, nextB *float32, nextLDB int)
+func tileF32AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, rows int, cols int, add bool, nextA *float32, nextB *float32, nextLDB int, pack *float32)
 
-// tileF64AVX512 is tileGo for up to 14×16 with k ≥ 1:
+// tileF64AVX512 is tileGo for up to 14×16 or 28×8, with k ≥ 1:
 //
 //	for i := range rows {
 //		for j := range cols {
@@ -40,8 +41,9 @@ func tileF32AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, 
 //		}
 //	}
 //
-// A full tile also prefetches what the caller will want: k elements from nextA on,
-// and a cache line in each of k/4 rows of nextB.
+// What the caller will want is prefetched: a cache line in each of k rows of nextB
+// where cols is full, and k elements from nextA on where rows is full too. Where cols
+// is full and pack not nil, B is copied there on the way: pack[p*16+j] = b[p*ldb+j].
 //
 //go:noescape
-func tileF64AVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, rows int, cols int, add bool, nextA *float64, nextB *float64, nextLDB int)
+func tileF64AVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, rows int, cols int, add bool, nextA *float64, nextB *float64, nextLDB int, pack *float64)

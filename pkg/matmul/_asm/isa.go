@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -49,8 +50,16 @@ var (
 	f64 = &elem{"F64", "float64", 3}
 )
 
+// A vecGen writes one function for an instruction set and an element type.
+type vecGen struct {
+	*gen
+	isa  *isa
+	elem *elem
+	mask reg.VecPhysical // AVX2 only
+}
+
 // load reads a vector; with masked, only its live lanes, the others become 0.
-func (g *tileGen) load(src operand.Mem, dst reg.VecPhysical, masked bool) {
+func (g *vecGen) load(src operand.Mem, dst reg.VecPhysical, masked bool) {
 	switch {
 	case !masked && g.elem == f32:
 		g.VMOVUPS(src, dst)
@@ -68,7 +77,7 @@ func (g *tileGen) load(src operand.Mem, dst reg.VecPhysical, masked bool) {
 }
 
 // store writes a vector; with masked, only its live lanes.
-func (g *tileGen) store(src reg.VecPhysical, dst operand.Mem, masked bool) {
+func (g *vecGen) store(src reg.VecPhysical, dst operand.Mem, masked bool) {
 	switch {
 	case !masked && g.elem == f32:
 		g.VMOVUPS(src, dst)
@@ -85,7 +94,7 @@ func (g *tileGen) store(src reg.VecPhysical, dst operand.Mem, masked bool) {
 	}
 }
 
-func (g *tileGen) broadcast(src operand.Mem, dst reg.VecPhysical) {
+func (g *vecGen) broadcast(src operand.Mem, dst reg.VecPhysical) {
 	if g.elem == f32 {
 		g.VBROADCASTSS(src, dst)
 	} else {
@@ -94,7 +103,7 @@ func (g *tileGen) broadcast(src operand.Mem, dst reg.VecPhysical) {
 }
 
 // fma adds x·y to sum.
-func (g *tileGen) fma(x, y, sum reg.VecPhysical) {
+func (g *vecGen) fma(x, y, sum reg.VecPhysical) {
 	if g.elem == f32 {
 		g.VFMADD231PS(x, y, sum)
 	} else {
@@ -102,7 +111,7 @@ func (g *tileGen) fma(x, y, sum reg.VecPhysical) {
 	}
 }
 
-func (g *tileGen) addTo(x operand.Op, sum reg.VecPhysical) {
+func (g *vecGen) addTo(x operand.Op, sum reg.VecPhysical) {
 	if g.elem == f32 {
 		g.VADDPS(x, sum, sum)
 	} else {
@@ -110,7 +119,7 @@ func (g *tileGen) addTo(x operand.Op, sum reg.VecPhysical) {
 	}
 }
 
-func (g *tileGen) zero(x reg.VecPhysical) {
+func (g *vecGen) zero(x reg.VecPhysical) {
 	if g.isa == avx512 {
 		g.VPXORQ(x, x, x)
 	} else {
@@ -120,7 +129,7 @@ func (g *tileGen) zero(x reg.VecPhysical) {
 
 // setMask makes the mask of the n lanes counted in r (1 to a full vector).
 // It spoils r and tmp.
-func (g *tileGen) setMask(r, tmp reg.GPPhysical) {
+func (g *vecGen) setMask(r, tmp reg.GPPhysical) {
 	if g.isa == avx512 {
 		g.MOVL(operand.U32(0xffffffff), tmp.As32())
 		g.BZHIL(r.As32(), tmp.As32(), tmp.As32())
@@ -130,6 +139,22 @@ func (g *tileGen) setMask(r, tmp reg.GPPhysical) {
 	// The lanes come from a window over ones then zeros, one vector each.
 	g.SHLQ(operand.U8(g.elem.shift), r)
 	g.NEGQ(r)
-	g.LEAQ(laneMask(g), tmp)
+	g.LEAQ(g.laneMask(), tmp)
 	g.VMOVDQU(operand.Mem{Base: tmp, Index: r, Scale: 1, Disp: g.isa.bytes}, g.mask)
+}
+
+// laneMask returns one vector of ones followed by one of zeros.
+func (g *vecGen) laneMask() operand.Mem {
+	if g.lanes.Symbol.Name == "" {
+		g.lanes = g.StaticGlobal("lanes")
+		g.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i := range 2 * g.isa.bytes / 8 {
+			v := operand.U64(0)
+			if i < g.isa.bytes/8 {
+				v = ^v
+			}
+			g.AppendDatum(v)
+		}
+	}
+	return g.lanes
 }

@@ -9,34 +9,35 @@ import (
 )
 
 // tileGen writes one microkernel.
-type tileGen struct {
-	*gen
-	isa  *isa
-	elem *elem
-	mask reg.VecPhysical // AVX2 only
-}
+type tileGen struct{ vecGen }
 
 // General registers of a microkernel.
+const chunk = 9 // rows of A that one base register reaches
 var (
-	regA       = []reg.GPPhysical{reg.RAX, reg.R9, reg.R10, reg.R11, reg.R12} // rows 0, 3, 6, 9, 12 of A
-	regB       = reg.RBX
-	regC       = reg.RCX
-	regK       = reg.RDX // steps left
-	regLDA     = reg.RSI // leading dimensions in bytes
+	regA = []reg.GPPhysical{reg.RAX, reg.R9, reg.R13, reg.R15} // rows 0, 9, 18, 27 of A
+	regB = reg.RBX
+	regC = reg.RCX
+	regK = reg.RDX // steps left
+
+	// Leading dimensions in bytes; A's also three, five and seven times, which
+	// with the scales 1, 2, 4 and 8 reach eight rows.
+	regLDA     = reg.RSI
+	regLDA3    = reg.R12
+	regLDA5    = reg.R10
+	regLDA7    = reg.R11
 	regLDB     = reg.RDI
 	regLDC     = reg.R8
 	regTmp     = reg.R13 // before and after the loop
-	regNextA   = reg.R13 // in the loop: what to ask for early
+	regNextA   = reg.R13 // in the full tile's loop: what to ask for early
+	regPack    = reg.R13 // the same while B is copied: where to
 	regNextB   = reg.R15
 	regNextLDB = reg.R14
 )
 
-const group = 3 // rows of A that one base register reaches
-
 // tile writes the microkernel: C[rows×cols] = A·B, or += with add, for up to
 // mr×nr, the sums held in registers.
 func (f *gen) tile(i *isa, e *elem) {
-	g := &tileGen{gen: f, isa: i, elem: e}
+	g := &tileGen{vecGen{gen: f, isa: i, elem: e}}
 	if i == avx2 {
 		g.mask = i.regs[len(i.regs)-1]
 	}
@@ -45,9 +46,9 @@ func (f *gen) tile(i *isa, e *elem) {
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
 	g.Pragma("noescape")
-	g.SignatureExpr(fmt.Sprintf("func(k int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, rows, cols int, add bool, nextA, nextB *%[1]s, nextLDB int)", e.goType))
+	g.SignatureExpr(fmt.Sprintf("func(k int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, rows, cols int, add bool, nextA, nextB *%[1]s, nextLDB int, pack *%[1]s)", e.goType))
 	g.Doc(
-		fmt.Sprintf("%s is tileGo for up to %d×%d with k ≥ 1:", name, i.mr, nr),
+		fmt.Sprintf("%s is tileGo for up to %d×%d or %d×%d, with k ≥ 1:", name, i.mr, nr, 2*i.mr, nr/2),
 		"",
 		"\tfor i := range rows {",
 		"\t\tfor j := range cols {",
@@ -62,8 +63,9 @@ func (f *gen) tile(i *isa, e *elem) {
 		"\t\t}",
 		"\t}",
 		"",
-		"A full tile also prefetches what the caller will want: k elements from nextA on,",
-		"and a cache line in each of k/4 rows of nextB.",
+		"What the caller will want is prefetched: a cache line in each of k rows of nextB",
+		"where cols is full, and k elements from nextA on where rows is full too. Where cols",
+		fmt.Sprintf("is full and pack not nil, B is copied there on the way: pack[p*%d+j] = b[p*ldb+j].", nr),
 	)
 	g.Load(g.Param("k"), regK)
 	g.Load(g.Param("a"), regA[0])
@@ -75,17 +77,23 @@ func (f *gen) tile(i *isa, e *elem) {
 	for _, r := range []reg.GPPhysical{regLDA, regLDB, regLDC} {
 		g.SHLQ(operand.U8(e.shift), r)
 	}
-	for n := 1; n*group < i.mr; n++ {
-		// Rows beyond the last are addresses that are never read.
-		g.LEAQ(operand.Mem{Base: regA[n-1], Index: regLDA, Scale: 2}, regA[n])
-		g.ADDQ(regLDA, regA[n])
-	}
+	g.LEAQ(operand.Mem{Base: regLDA, Index: regLDA, Scale: 2}, regLDA3)
+	g.LEAQ(operand.Mem{Base: regLDA, Index: regLDA, Scale: 4}, regLDA5)
+	g.LEAQ(operand.Mem{Base: regLDA3, Index: regLDA, Scale: 4}, regLDA7)
 	g.Load(g.Param("cols"), regTmp)
 	g.CMPQ(regTmp, operand.U8(nr))
 	g.JNE(operand.LabelRef("ragged"))
-	g.chooseRows("full")
+	g.Load(g.Param("pack"), regPack)
+	g.TESTQ(regPack, regPack)
+	g.JNE(operand.LabelRef("copying"))
+	g.chooseRows("full", i.mr)
 	for rows := i.mr; rows >= 1; rows-- {
 		g.body("full", rows, vecs, false)
+	}
+	g.Label("copying")
+	g.chooseRows("copy", i.mr)
+	for rows := i.mr; rows >= 1; rows-- {
+		g.body("copy", rows, vecs, false)
 	}
 
 	g.Label("ragged")
@@ -93,23 +101,23 @@ func (f *gen) tile(i *isa, e *elem) {
 	g.JLE(operand.LabelRef("narrow"))
 	g.SUBQ(operand.U8(nr/vecs), regTmp)
 	g.setMask(regTmp, regK)
-	g.chooseRows("wide")
+	g.chooseRows("wide", i.mr)
 	for rows := i.mr; rows >= 1; rows-- {
 		g.body("wide", rows, vecs, true)
 	}
 
 	g.Label("narrow")
 	g.setMask(regTmp, regK)
-	g.chooseRows("slim")
-	for rows := i.mr; rows >= 1; rows-- {
+	g.chooseRows("slim", 2*i.mr)
+	for rows := 2 * i.mr; rows >= 1; rows-- {
 		g.body("slim", rows, 1, true)
 	}
 }
 
 // chooseRows jumps to the body for the number of rows.
-func (g *tileGen) chooseRows(kind string) {
+func (g *tileGen) chooseRows(kind string, most int) {
 	g.Load(g.Param("rows"), regTmp)
-	for rows := g.isa.mr; rows > 1; rows-- {
+	for rows := most; rows > 1; rows-- {
 		g.CMPQ(regTmp, operand.U8(rows))
 		g.JEQ(operand.LabelRef(fmt.Sprintf("%s%d", kind, rows)))
 	}
@@ -118,9 +126,17 @@ func (g *tileGen) chooseRows(kind string) {
 
 // rowA is the address of A's row, off bytes along it.
 func rowA(row, off int) operand.Mem {
-	m := operand.Mem{Base: regA[row/group], Disp: off}
-	if r := row % group; r != 0 {
+	m := operand.Mem{Base: regA[row/chunk], Disp: off}
+	switch r := row % chunk; r {
+	case 0:
+	case 1, 2, 4, 8:
 		m.Index, m.Scale = regLDA, uint8(r)
+	case 3, 6:
+		m.Index, m.Scale = regLDA3, uint8(r/3)
+	case 5:
+		m.Index, m.Scale = regLDA5, 1
+	case 7:
+		m.Index, m.Scale = regLDA7, 1
 	}
 	return m
 }
@@ -156,8 +172,19 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 			g.zero(sum(row, v))
 		}
 	}
-	if full {
+	for n := 1; n*chunk < rows; n++ {
+		// Nine rows on: eight and one.
+		g.LEAQ(operand.Mem{Base: regA[n-1], Index: regLDA, Scale: 8}, regA[n])
+		g.ADDQ(regLDA, regA[n])
+	}
+	ahead := !masked
+	copying := kind == "copy"
+	if copying {
+		g.Load(g.Param("pack"), regPack)
+	} else if full {
 		g.Load(g.Param("nextA"), regNextA)
+	}
+	if ahead {
 		g.Load(g.Param("nextB"), regNextB)
 		g.Load(g.Param("nextLDB"), regNextLDB)
 		g.SHLQ(operand.U8(g.elem.shift), regNextLDB)
@@ -170,6 +197,12 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 			g.load(operand.Mem{Base: regB, Disp: v * g.isa.bytes}, b[v], masked && v == nv-1)
 		}
 		g.ADDQ(regLDB, regB)
+		if copying {
+			for v := range nv {
+				g.store(b[v], operand.Mem{Base: regPack, Disp: v * g.isa.bytes}, false)
+			}
+			g.ADDQ(operand.I32(nv*g.isa.bytes), regPack)
+		}
 		for row := range rows {
 			x := a[row%len(a)]
 			g.broadcast(rowA(row, off), x)
@@ -177,9 +210,13 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 				g.fma(x, b[v], sum(row, v))
 			}
 		}
+		if ahead {
+			g.PREFETCHT1(operand.Mem{Base: regNextB})
+			g.ADDQ(regNextLDB, regNextB)
+		}
 	}
 	advance := func(bytes int) {
-		for n := 0; n*group < rows; n++ {
+		for n := 0; n*chunk < rows; n++ {
 			g.ADDQ(operand.U8(bytes), regA[n])
 		}
 	}
@@ -190,13 +227,9 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 		g.Label(label("loop"))
 		for u := range unroll {
 			step(u * g.elem.size())
-			switch u {
-			case 0:
+			if u == 0 && !copying {
 				g.PREFETCHT0(operand.Mem{Base: regNextA})
 				g.ADDQ(operand.U8(unroll*g.elem.size()), regNextA)
-			case 2:
-				g.PREFETCHT1(operand.Mem{Base: regNextB})
-				g.ADDQ(regNextLDB, regNextB)
 			}
 		}
 		advance(unroll * g.elem.size())
@@ -255,21 +288,4 @@ func (g *tileGen) addParam() operand.Mem {
 		panic(err)
 	}
 	return b.Addr
-}
-
-// laneMask returns one vector of ones followed by one of zeros.
-func laneMask(g *tileGen) operand.Mem {
-	const name = "lanes"
-	if g.lanes.Symbol.Name == "" {
-		g.lanes = g.StaticGlobal(name)
-		g.DataAttributes(attr.RODATA | attr.NOPTR)
-		for i := range 2 * g.isa.bytes / 8 {
-			v := operand.U64(0)
-			if i < g.isa.bytes/8 {
-				v = ^v
-			}
-			g.AppendDatum(v)
-		}
-	}
-	return g.lanes
 }
