@@ -124,6 +124,8 @@ func (p *pool[T]) work(threads int, add bool, m, n, k int, a []T, lda int, b []T
 		if !add {
 			zeroMatrix(m, n, c, ldc)
 		}
+	case p.engine.isSmall(m, n, k):
+		p.engine.direct(maxKC, add, m, n, k, a, lda, b, ldb, c, ldc)
 	default:
 		if threads == 0 {
 			threads = runtime.GOMAXPROCS(0)

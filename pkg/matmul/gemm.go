@@ -11,6 +11,11 @@ type engine[T Float] struct {
 	// B to be read where it lies: it stays in L2 then, packed or not.
 	directElems int
 
+	// fewRows is how many rows A may have for B to be read once from memory and
+	// never be copied as a block: each element of B does so little work there
+	// that copying it would show.
+	fewRows int
+
 	// serialFLOPs is the work below which starting a second thread costs more
 	// time than it saves.
 	serialFLOPs float64
@@ -28,7 +33,15 @@ func newEngine[T Float](k *kernel[T], c Caches) *engine[T] {
 	if err != nil {
 		panic(err) // the caches come from hostCaches, which gives none below 0
 	}
-	return &engine[T]{kern: k, blk: blk, directElems: int(max(c.L1, c.L2) / 2 / size), serialFLOPs: 6e6, line: lineBytes / int(size), fewElems: int(max(c.L1, c.L2) / 8 / size)}
+	return &engine[T]{
+		kern:        k,
+		blk:         blk,
+		directElems: int(max(c.L1, c.L2) / 2 / size),
+		fewRows:     64,
+		serialFLOPs: 6e6,
+		line:        lineBytes / int(size),
+		fewElems:    int(max(c.L1, c.L2) / 8 / size),
+	}
 }
 
 // A workspace holds one thread's packed copies. It grows to what is needed and
@@ -57,24 +70,32 @@ func room[T Float](buf []T, n int) []T {
 	return buf[:n]
 }
 
+// isSmall reports whether B stays in L2 as it lies and one thread is best: then
+// nothing needs to be kept from call to call either.
+func (e *engine[T]) isSmall(m, n, k int) bool {
+	return n > 1 && max(m, n, k) <= maxSmall && k*(n+e.kern.mr) <= e.directElems &&
+		2*float64(m)*float64(n)*float64(k) <= e.serialFLOPs
+}
+
+// maxSmall keeps products of two sizes within an int, and reads and writes few.
+const maxSmall = 256
+
+// fits reports whether x·y ≤ limit, for any x and y of 1 or more.
+func fits(x, y, limit int) bool { return x <= limit/y }
+
 // multiply computes C = A·B, or C += A·B with add, for sizes of 1 or more.
 func (e *engine[T]) multiply(ws *workspace[T], add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	switch {
 	case n == 1 && !add:
 		e.matrixVector(ws, m, k, a, lda, b, ldb, c, ldc)
-	case k*(n+e.kern.mr) <= e.directElems:
+	case fits(k, n+e.kern.mr, e.directElems):
 		e.direct(maxKC, add, m, n, k, a, lda, b, ldb, c, ldc)
-	case m <= fewRows:
+	case m <= e.fewRows:
 		e.few(ws, add, m, n, k, a, lda, b, ldb, c, ldc)
 	default:
 		e.packed(ws, add, m, n, k, a, lda, b, ldb, c, ldc)
 	}
 }
-
-// fewRows is how many rows may be left for B to be read once from memory and
-// never packed: each element of B does so little work there that copying it
-// would show.
-const fewRows = 64
 
 const (
 	// streams is how many rows of B to walk along at a time when one tile of C

@@ -64,7 +64,7 @@ func (j *job[T]) cut(threads int) {
 	case threads == 1 || work <= j.e.serialFLOPs:
 	case j.n == 1:
 		j.rows = roundUp(max(dotRows, blocksOf(j.m, vecPerThread*threads)), dotRows)
-	case j.m <= fewRows:
+	case j.m <= j.e.fewRows:
 		// B comes from memory once: cut along its rows, into stretches that are
 		// long enough for the hardware to follow.
 		j.cols = roundUp(max(nr, blocksOf(j.n, fewPerThread*threads)), nr)
