@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -25,7 +26,7 @@ type Host struct {
 	GOMAXPROCS int `json:"gomaxprocs"`
 	// Quota is the CPU quota of the cgroup in cores. 0 means none is known.
 	Quota float64 `json:"cpu_quota_cores,omitempty"`
-	// Caches are sorted by level, then type, then size.
+	// Caches are sorted by level, then type, then size, largest first.
 	Caches []Cache `json:"caches,omitempty"`
 	Memory int64   `json:"memory_bytes,omitempty"` // of the machine
 	// Free is the memory that this process could still take without swapping,
@@ -72,13 +73,10 @@ func ReadHost() Host {
 // finish sorts the caches and lists what is unknown.
 func (h *Host) finish() {
 	slices.SortFunc(h.Caches, func(a, b Cache) int {
-		if a.Level != b.Level {
-			return a.Level - b.Level
-		}
-		if a.Type != b.Type {
-			return strings.Compare(a.Type, b.Type)
-		}
-		return -compareInt64(a.Bytes, b.Bytes)
+		return cmp.Or(
+			cmp.Compare(a.Level, b.Level), cmp.Compare(a.Type, b.Type), cmp.Compare(b.Bytes, a.Bytes),
+			cmp.Compare(a.LineBytes, b.LineBytes), cmp.Compare(a.Cores, b.Cores), cmp.Compare(a.Count, b.Count),
+		)
 	})
 	h.Unknown = nil
 	for _, f := range []struct {
@@ -95,16 +93,6 @@ func (h *Host) finish() {
 			h.Unknown = append(h.Unknown, f.name)
 		}
 	}
-}
-
-func compareInt64(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // LastLevel returns the largest data or unified cache of the last level, and
@@ -154,15 +142,29 @@ func (h Host) String() string {
 		parts = append(parts, "caches unknown")
 	}
 	if h.Memory > 0 {
-		parts = append(parts, Bytes(h.Memory)+" memory")
+		parts = append(parts, binarySize(h.Memory)+" memory")
 	} else {
 		parts = append(parts, "memory unknown")
 	}
-	if len(h.ISA) > 0 {
-		parts = append(parts, strings.Join(h.ISA, " "))
+	if v := h.widest(); v != "" {
+		parts = append(parts, v)
 	}
 	parts = append(parts, h.OS+"/"+h.Arch, h.GoVersion, h.Date.Format(time.DateOnly))
 	return strings.Join(parts, ", ")
+}
+
+// widest returns the part of ISA that decides the speed of floating point: the
+// widest vectors, and the fused multiply-add where it is named apart.
+func (h Host) widest() string {
+	for _, name := range []string{"avx512f", "avx2", "avx", "sse2", "sve2", "sve", "asimd", "neon", "rvv", "vxe", "vx"} {
+		if slices.Contains(h.ISA, name) {
+			if slices.Contains(h.ISA, "fma") {
+				name += " fma"
+			}
+			return name
+		}
+	}
+	return ""
 }
 
 // String returns level and size, for instance "L1d 48 KiB" or "L3 32 MiB".
@@ -174,7 +176,7 @@ func (c Cache) String() string {
 	case "instruction":
 		s += "i"
 	}
-	return s + " " + Bytes(c.Bytes)
+	return s + " " + binarySize(c.Bytes)
 }
 
 func orUnknown(s, unknown string) string {
@@ -184,9 +186,9 @@ func orUnknown(s, unknown string) string {
 	return s
 }
 
-// Bytes formats a size with the largest binary unit that it reaches, to four
+// binarySize formats a size with the largest binary unit that it reaches, to four
 // digits: 49152 is "48 KiB".
-func Bytes(n int64) string {
+func binarySize(n int64) string {
 	units := []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	v, unit := float64(n), "B"
 	for _, u := range units {

@@ -86,7 +86,7 @@ func parseCPUList(s string) ([]int, bool) {
 		}
 		a, errA := strconv.Atoi(from)
 		b, errB := strconv.Atoi(to)
-		if errA != nil || errB != nil || a < 0 || b < a || b >= most {
+		if errA != nil || errB != nil || a < 0 || b < a || b >= most || len(cpus) > most {
 			return nil, false
 		}
 		for i := a; i <= b; i++ {
@@ -196,9 +196,9 @@ func (h *Host) readCgroups(root fs.FS) {
 		}
 	}
 	memory := findCgroup(root, "memory")
-	limit, usage := "memory.limit_in_bytes", "memory.usage_in_bytes"
+	limit, usage, prefix := "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"
 	if memory.v2 {
-		limit, usage = "memory.max", "memory.current"
+		limit, usage, prefix = "memory.max", "memory.current", ""
 	}
 	for _, dir := range memory.dirs {
 		// "max" (v2) is no number; "none" in v1 is a number above any memory.
@@ -210,10 +210,17 @@ func (h *Host) readCgroups(root fs.FS) {
 		if err != nil || used < 0 {
 			continue
 		}
-		if h.Memory > 0 && most >= h.Memory {
-			continue
-		}
-		if left := max(most-used, 1); h.Free == 0 || left < h.Free {
+		// The kernel takes pages of files back when memory runs short.
+		var files int64
+		lines(root, path.Join(dir, "memory.stat"), func(line string) {
+			key, value, _ := strings.Cut(line, " ")
+			if key == prefix+"inactive_file" || key == prefix+"active_file" {
+				if n, err := strconv.ParseInt(value, 10, 64); err == nil && n > 0 && n <= used-files {
+					files += n
+				}
+			}
+		})
+		if left := max(most-(used-files), 1); h.Free == 0 || left < h.Free {
 			h.Free = left
 		}
 	}

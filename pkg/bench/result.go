@@ -58,6 +58,9 @@ type Result struct {
 	// Spread is (Median − Min) / Min: how far the typical sample lies above the
 	// best. 0.05 is 5%.
 	Spread float64 `json:"spread"`
+	// Busy is the CPU time of the process over all samples divided by their
+	// time: how many cores worked on average. 0 means unknown.
+	Busy float64 `json:"busy_cores,omitempty"`
 	// Warnings say why the figures may be doubted. Empty is good.
 	Warnings []string `json:"warnings,omitempty"`
 }

@@ -15,10 +15,14 @@ const (
 	maxFromResolution = time.Second
 	// callMargin: a call shorter than this many empty calls gets a warning.
 	callMargin = 50
+	// slowFactor: a first call so many sample times long is not timed again to
+	// find the calls of a sample.
+	slowFactor = 25
+	// leastBusy: below this part of the stated threads at work, a result
+	// carries a warning.
+	leastBusy = 0.75
 	// wideRange: a worst sample so many times the best gets a warning.
 	wideRange = 2
-	// maxCalls bounds the calls of one sample.
-	maxCalls = 1 << 30
 )
 
 // Case is one of the functions to time.
@@ -101,14 +105,13 @@ func compare(o Options, cases []Case, progress *steps) ([]Result, error) {
 	started := o.timer.now()
 	target := o.sampleTime()
 	results := make([]Result, len(cases))
-	shortest := make([]time.Duration, len(cases))
+	totals := make([]total, len(cases))
 	for i, c := range cases {
 		calls, err := o.calibrate(c, target)
 		if err != nil {
 			return nil, err
 		}
 		results[i] = Result{Name: c.Name, Work: c.Work, Threads: c.Threads, Started: started, Calls: calls}
-		shortest[i] = math.MaxInt64
 		progress.step()
 	}
 	// Garbage of the set-up is collected now, not during a sample.
@@ -119,20 +122,43 @@ func compare(o Options, cases []Case, progress *steps) ([]Result, error) {
 			if r.Calls > 1 {
 				c.Run()
 			}
+			used := o.timer.used()
 			d := o.timer.run(r.Calls, c.Run)
+			used = o.timer.used() - used
 			if d <= 0 {
 				return nil, tooFast(c.Name, r.Calls)
 			}
 			r.Samples = append(r.Samples, d.Seconds()/float64(r.Calls))
-			shortest[i] = min(shortest[i], d)
+			totals[i].add(d, used)
 			progress.step()
 		}
 	}
 	for i := range results {
 		results[i].summarize()
-		results[i].doubt(o, shortest[i])
+		results[i].Busy = totals[i].busy()
+		results[i].doubt(o, totals[i].shortest)
 	}
 	return results, nil
+}
+
+// total sums up the samples of one case.
+type total struct {
+	shortest, time, used time.Duration
+}
+
+func (t *total) add(d, used time.Duration) {
+	if t.time == 0 || d < t.shortest {
+		t.shortest = d
+	}
+	t.time += d
+	t.used += used
+}
+
+func (t *total) busy() float64 {
+	if t.used <= 0 {
+		return 0
+	}
+	return float64(t.used) / float64(t.time)
 }
 
 // sampleTime is how long one sample shall last.
@@ -141,25 +167,29 @@ func (o Options) sampleTime() time.Duration {
 }
 
 // calibrate calls c.Run until one sample lasts the target time, and returns the
-// calls that this takes. These calls are the warm-up too. The first call is
-// left out of the count unless it alone is far longer than a sample: it meets
-// cold caches and pages that were never touched.
+// calls that this takes. These calls are the warm-up too. The first call meets
+// cold caches and pages that were never touched: it counts only when it is so
+// long that this cannot matter.
 func (o Options) calibrate(c Case, target time.Duration) (int, error) {
 	first := o.timer.run(1, c.Run)
 	if c.Verify != nil {
 		if err := c.Verify(); err != nil {
-			return 0, fmt.Errorf("bench: %s is not timed, its result is wrong: %w", c.Name, err)
+			return 0, fmt.Errorf("bench: %q is not timed, its result is wrong: %w", c.Name, err)
 		}
 	}
-	if first >= 4*target {
+	if first >= slowFactor*target {
 		return 1, nil
 	}
 	for calls := 1; ; {
 		d := o.timer.run(calls, c.Run)
 		if d >= target {
+			// One disturbance can make a short time long: look twice.
+			d = min(d, o.timer.run(calls, c.Run))
+		}
+		if d >= target {
 			return calls, nil
 		}
-		if calls == maxCalls {
+		if calls == o.timer.maxCalls {
 			if d <= 0 {
 				return 0, tooFast(c.Name, calls)
 			}
@@ -170,7 +200,7 @@ func (o Options) calibrate(c Case, target time.Duration) (int, error) {
 		if d > 0 {
 			factor = min(factor, 1.2*float64(target)/float64(d))
 		}
-		calls = int(min(maxCalls, math.Ceil(factor*float64(calls))))
+		calls = int(min(float64(o.timer.maxCalls), math.Ceil(factor*float64(calls))))
 	}
 }
 
@@ -191,6 +221,9 @@ func (r *Result) doubt(o Options, shortest time.Duration) {
 	}
 	if r.Max >= wideRange*r.Min {
 		warn("the worst sample took %.1f times the best", r.Max/r.Min)
+	}
+	if r.Busy > 0 && r.Busy < leastBusy*float64(r.Threads) {
+		warn("%.2f cores were at work on average for %s: other programs took the rest, or the threads waited", r.Busy, plural(r.Threads, "thread"))
 	}
 	if res := o.timer.resolution; shortest < resolutionMargin*res {
 		warn("the shortest sample took %s and the clock moves in steps of %s: the time can be %.1f%% wrong",

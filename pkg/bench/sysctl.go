@@ -45,8 +45,13 @@ func (h *Host) readSysctl(text func(name string) (string, error), raw func(name 
 	for i := range levels {
 		p := "hw.perflevel" + strconv.FormatInt(i, 10) + "."
 		cores := number(p + "logicalcpu_max")
-		add(1, "data", number(p+"l1dcachesize"), 1, cores)
-		add(1, "instruction", number(p+"l1icachesize"), 1, cores)
+		// A first-level cache belongs to one physical core.
+		var perL1 int64
+		if physical := number(p + "physicalcpu_max"); physical > 0 {
+			perL1 = cores / physical
+		}
+		add(1, "data", number(p+"l1dcachesize"), perL1, cores)
+		add(1, "instruction", number(p+"l1icachesize"), perL1, cores)
 		add(2, "unified", number(p+"l2cachesize"), number(p+"cpusperl2"), cores)
 		add(3, "unified", number(p+"l3cachesize"), number(p+"cpusperl3"), cores)
 	}

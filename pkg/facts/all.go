@@ -5,14 +5,19 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"regexp"
 	"strings"
 	"sync"
 )
 
-var chapters []func(add func(key string, value float64)) error
+// chapter adds the numbers of one chapter.
+type chapter = func(add func(key string, value float64)) error
+
+var chapters []chapter
 
 // register adds the numbers of one chapter to All. Call it from an init
-// function; fn calls add once for every number, and computes them all.
+// function; fn calls add once for every number, and computes them all. Keys
+// begin with the chapter: "ch03.".
 func register(fn func(add func(key string, value float64)) error) {
 	chapters = append(chapters, fn)
 }
@@ -25,9 +30,8 @@ func register(fn func(add func(key string, value float64)) error) {
 //	tile_sweep_4096_fp16[b=64].intensity     the same, by the row's first field
 //	worked_example_4x4_tile_2.C[0][1]
 //
-// Chapters add keys of their own. A key that comes twice, a key that Check
-// could not read and a value that is NaN or infinite are errors. The map is
-// the caller's own.
+// Chapters add keys of their own. A key that comes twice and a value that is
+// NaN or infinite are errors. The map is the caller's own.
 func All() (map[string]float64, error) {
 	m, err := all()
 	return maps.Clone(m), err
@@ -41,15 +45,27 @@ var all = sync.OnceValues(func() (map[string]float64, error) {
 	return collect(r, chapters)
 })
 
-func collect(r Report, chapters []func(add func(key string, value float64)) error) (map[string]float64, error) {
+// Chapters returns the numbers that single chapters add to those of the
+// report, by key. The map is the caller's own.
+func Chapters() (map[string]float64, error) {
+	m, err := All()
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(m, func(key string, _ float64) bool { return !chapterKey.MatchString(key) })
+	return m, nil
+}
+
+// chapterKey holds no * and no /, which Check takes for a scale.
+var chapterKey = regexp.MustCompile(`^ch\d\d\.[A-Za-z0-9_.=\[\]-]+$`)
+
+func collect(r Report, chapters []chapter) (map[string]float64, error) {
 	m := map[string]float64{}
 	var first error
 	add := func(key string, value float64) {
 		_, twice := m[key]
 		switch {
 		case first != nil:
-		case !validKey(key):
-			first = fmt.Errorf("facts: key is %q: it must be made of letters, digits and . _ - = [ ], and must not be a number", key)
 		case twice:
 			first = fmt.Errorf("facts: key %q is there twice: keys must be unique", key)
 		case math.IsNaN(value) || math.IsInf(value, 0):
@@ -60,7 +76,13 @@ func collect(r Report, chapters []func(add func(key string, value float64)) erro
 	}
 	flatten(add, "", reflect.ValueOf(r))
 	for _, fn := range chapters {
-		if err := fn(add); err != nil {
+		err := fn(func(key string, value float64) {
+			if first == nil && !chapterKey.MatchString(key) {
+				first = fmt.Errorf("facts: key is %q: it must be like ch03.name, of letters, digits and . _ - = [ ]", key)
+			}
+			add(key, value)
+		})
+		if err != nil {
 			return nil, fmt.Errorf("facts: %w", err)
 		}
 	}
@@ -92,18 +114,4 @@ func flatten(add func(string, float64), path string, v reflect.Value) {
 			}
 		}
 	}
-}
-
-func validKey(key string) bool {
-	letter := false
-	for _, c := range key {
-		switch {
-		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_':
-			letter = true
-		case '0' <= c && c <= '9' || strings.ContainsRune(".-=[]", c):
-		default:
-			return false
-		}
-	}
-	return letter
 }

@@ -12,7 +12,7 @@ import (
 
 // Report holds every number that the lesson quotes. Its JSON form is what
 // `go run ./scripts/report --json` prints. The tags unit and name say how to
-// show a field; scripts/report reads them.
+// show a field; scripts/report reads them, and columns for the table of steps.
 type Report struct {
 	Chip          Chip             `json:"chip" name:"The reference chip"`
 	TwoByTwo      Work             `json:"two_by_two_float32" name:"A 2×2 by 2×2 multiply, float32"`
@@ -73,7 +73,7 @@ type WorkedExample struct {
 	A              [][]int64   `json:"A" name:"A"`
 	B              [][]int64   `json:"B" name:"B"`
 	C              [][]int64   `json:"C" name:"C = A·B"`
-	Steps          [][4]int64  `json:"steps" name:"steps: tile row, tile column, tile along k, loads"`
+	Steps          [][4]int64  `json:"steps" name:"steps in loop order" columns:"tile row,tile column,tile along k,loads"`
 	Loads          int64       `json:"loads" unit:"elements" name:"loads"`
 	Stores         int64       `json:"stores" unit:"elements" name:"stores"`
 	FLOPs          int64       `json:"flops" unit:"FLOPs" name:"work"`
@@ -195,26 +195,15 @@ func Quoted() (Report, error) { return quoted() }
 
 var quoted = sync.OnceValues(compute)
 
-// must unwraps a value in compute, where an error ends the whole report.
-func must[T any](v T, err error) T {
+func compute() (r Report, err error) {
+	err = guard(func() { r = report() })
 	if err != nil {
-		panic(failure{err})
+		return Report{}, fmt.Errorf("facts: %w", err)
 	}
-	return v
+	return r, nil
 }
 
-type failure struct{ err error }
-
-func compute() (r Report, err error) {
-	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case failure:
-			r, err = Report{}, fmt.Errorf("facts: %w", v.err)
-		default:
-			panic(v)
-		}
-	}()
+func report() Report {
 	chip := roofline.A100()
 	fp16 := chip.ElemBytes
 	return Report{
@@ -230,7 +219,7 @@ func compute() (r Report, err error) {
 		Decode:        decode(chip, size, size),
 		SevenBillion:  weights(chip, modelSize),
 		CheckYourself: checkYourself(questionKB*kib, size, float32s),
-	}, nil
+	}
 }
 
 func theChip(m roofline.Machine) Chip {

@@ -3,6 +3,8 @@ package lesson
 import (
 	"fmt"
 	"math"
+	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -37,23 +39,33 @@ func (f failure) text() string {
 
 func (f failure) html() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<div role="alert"><b>✗ %s</b>: %s<table>`, esc(f.title), esc(f.what))
-	for _, r := range f.rows {
-		fmt.Fprintf(&b, `<tr><td>%s</td><td>%s</td></tr>`, esc(r[0]), esc(r[1]))
+	fmt.Fprintf(&b, `<div style="border-left:4px solid #d1242f;background:rgba(209,36,47,0.1);padding:8px 12px;margin:4px 0">`+
+		`<div><b style="color:#e5484d">✗ %s</b>: %s</div>`, esc(f.title), esc(f.what))
+	if len(f.rows) > 0 {
+		b.WriteString(`<table style="margin:4px 0;border:none">`)
+		for _, r := range f.rows {
+			fmt.Fprintf(&b, `<tr style="background:transparent"><td style="text-align:left;padding:1px 16px 1px 0;border:none;%s">%s</td>`+
+				`<td style="text-align:left;padding:1px 0;border:none;font-family:var(--jp-code-font-family,monospace)">%s</td></tr>`,
+				styleMuted, esc(r[0]), esc(r[1]))
+		}
+		b.WriteString(`</table>`)
 	}
-	fmt.Fprintf(&b, `</table>%s</div>`, esc(f.advice))
+	fmt.Fprintf(&b, `<div>%s</div></div>`, esc(f.advice))
 	return b.String()
 }
 
-// held shows one line: a tick, what held, and a remark in a quiet colour.
-func held(line, remark string) {
-	text := "✓ " + line
+// held shows one line: a tick, what held with its value, and a remark in a
+// quiet colour.
+func held(what, value, remark string) {
+	text := "✓ " + what
+	h := `<div style="line-height:1.5"><b style="color:#2da44e">✓</b> ` + esc(what)
+	if value != "" {
+		text += " = " + value
+		h += ` = <b>` + esc(value) + `</b>`
+	}
 	if remark != "" {
 		text += "  (" + remark + ")"
-	}
-	h := `<div>✓ ` + esc(line)
-	if remark != "" {
-		h += ` <span>(` + esc(remark) + `)</span>`
+		h += ` <span style="` + styleMuted + `">(` + esc(remark) + `)</span>`
 	}
 	screen.show(block{HTML: h + `</div>`, Text: text})
 }
@@ -96,7 +108,7 @@ func Check(err error) {
 func Equal[T comparable](what string, got, want T) {
 	same, err := equal(got, want)
 	if same {
-		held(what+" = "+plain(any(got)), "")
+		held(what, plain(any(got)), "")
 		return
 	}
 	f := failure{
@@ -142,7 +154,7 @@ func Within(what string, got, want, relTol float64) {
 		if relTol > 1e-9 {
 			remark = fmt.Sprintf("within %s of %s", percent(relTol), plainFloat(want))
 		}
-		held(what+" = "+plainFloat(got), remark)
+		held(what, plainFloat(got), remark)
 		return
 	}
 	f := failure{
@@ -162,18 +174,7 @@ func Within(what string, got, want, relTol float64) {
 	f.stop()
 }
 
-func percent(r float64) string {
-	return decimalsUpTo(100*r, 6) + "%"
-}
-
-// decimalsUpTo writes v with at most n significant digits, without exponent.
-func decimalsUpTo(v float64, n int) string {
-	s := fmt.Sprintf("%.*g", n, v)
-	if strings.ContainsRune(s, 'e') {
-		return s
-	}
-	return s
-}
+func percent(r float64) string { return strconv.FormatFloat(100*r, 'g', 6, 64) + "%" }
 
 // Shows asserts that got, written with a fmt verb such as "%.1f", reads want:
 // that the number printed in the text is the number computed.
@@ -184,7 +185,7 @@ func Shows(what string, got float64, format, want string) {
 		if full := plainFloat(got); full != s {
 			remark = full
 		}
-		held(what+" = "+s, remark)
+		held(what, s, remark)
 		return
 	}
 	failure{
@@ -202,7 +203,7 @@ func Shows(what string, got float64, format, want string) {
 // true when ok is.
 func Holds(what string, ok bool) {
 	if ok {
-		held(what, "")
+		held(what, "", "")
 		return
 	}
 	failure{title: "Does not hold", what: what, advice: checkInputs}.stop()
@@ -210,17 +211,15 @@ func Holds(what string, ok bool) {
 
 // toFloat converts any number.
 func toFloat(v any) (float64, bool) {
-	switch x := v.(type) {
-	case float64:
-		return x, true
-	case float32:
-		return float64(x), true
-	case int:
-		return float64(x), true
-	case int64:
-		return float64(x), true
-	case int32:
-		return float64(x), true
+	switch r := reflect.ValueOf(v); {
+	case !r.IsValid():
+		return 0, false
+	case r.CanFloat():
+		return r.Float(), true
+	case r.CanInt():
+		return float64(r.Int()), true
+	case r.CanUint():
+		return float64(r.Uint()), true
 	}
 	return 0, false
 }

@@ -3,6 +3,7 @@ package lesson
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Kind is how a series is drawn.
@@ -11,12 +12,13 @@ type Kind int
 const (
 	Line  Kind = iota // points joined by straight lines
 	Dots              // points alone
-	Bars              // bars from the axis
+	Bars              // bars from the axis; one axis must have categories
 	Steps             // a stair: each value holds until the next point
 )
 
 // Point is one datum, with an optional label beside it. On an axis with
-// categories the coordinate is ignored: points are taken in order.
+// categories the coordinate is not read: the points of a series stand at the
+// categories in order.
 type Point struct {
 	X, Y  float64
 	Label string
@@ -31,11 +33,12 @@ type Series struct {
 }
 
 // Axis describes one axis. Name and Unit make its title, "bandwidth (B/s)".
+// The units s, B, bytes, B/s, FLOP and FLOP/s take prefixes in labels.
 type Axis struct {
 	Name, Unit string
 	Log        bool
-	Base       int     // of a log axis: 10, the default, or 2
-	Min, Max   float64 // both 0: chosen from the data
+	Base       int     // of a log axis: 10, or 2 for sizes that are powers of two; 0 means 10
+	Min, Max   float64 // bounds; both 0, or on a log axis each 0, means chosen from the data
 	Categories []string
 }
 
@@ -49,7 +52,7 @@ type Mark struct {
 
 // Figure is a chart with the numbers behind it.
 type Figure struct {
-	ID            string // letters, digits and dashes; the same figure keeps its ID
+	ID            string // a letter, then letters, digits and dashes; one for each figure of a notebook
 	Title         string // the claim, a sentence
 	Alt           string // the finding, for those who cannot see it
 	X, Y          Axis
@@ -57,38 +60,148 @@ type Figure struct {
 	Marks         []Mark
 	Width, Height int    // pixels; 0 means 760 by 420
 	Table         *Table // nil: made from the series
+
+	along      []along  // text along lines
+	asides     []aside  // text at a place
+	hints      []string // remarks below the figure
+	lowMarks   bool     // labels of upright marks stand at the bottom
+	plainLines bool     // lines have no dots
 }
 
+// along is text on the upper side of a straight line between two points.
+type along struct {
+	x0, y0, x1, y1 float64
+	text, color    string
+}
+
+// aside is quiet text at a place of the figure, in data coordinates, moved
+// where something else stands there.
+type aside struct {
+	x, y  float64
+	text  string
+	spots []spot
+}
+
+const (
+	defaultWidth  = 760
+	defaultHeight = 420
+	minSide       = 120
+	maxSide       = 4000
+)
+
 // Check returns an error that names what cannot be drawn: a value that is NaN
-// or infinite, a zero or negative value on a log axis, an empty series.
+// or infinite, a zero or negative value on a log axis, an empty series, or
+// points that do not match the categories.
 func (f Figure) Check() error {
-	if len(f.Series) == 0 {
-		return fmt.Errorf("lesson: figure %q: it has no series: give at least one", f.ID)
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("lesson: figure %q: "+format, append([]any{f.ID}, args...)...)
 	}
+	if !validID(f.ID) {
+		return bad("ID is %q: it must be a letter, then letters, digits and dashes", f.ID)
+	}
+	for _, side := range []struct {
+		name string
+		v    int
+	}{{"width", f.Width}, {"height", f.Height}} {
+		if side.v != 0 && (side.v < minSide || side.v > maxSide) {
+			return bad("%s is %d pixels: it must be from %d to %d, or 0 for the usual", side.name, side.v, minSide, maxSide)
+		}
+	}
+	if err := f.X.check(); err != nil {
+		return bad("X axis: %w", err)
+	}
+	if err := f.Y.check(); err != nil {
+		return bad("Y axis: %w", err)
+	}
+	if len(f.X.Categories) > 0 && len(f.Y.Categories) > 0 {
+		return bad("both axes have categories: one must have values")
+	}
+	if len(f.Series) == 0 {
+		return bad("it has no series: give at least one")
+	}
+	categories := len(f.X.Categories) + len(f.Y.Categories)
 	for _, s := range f.Series {
+		if s.Kind < Line || s.Kind > Steps {
+			return bad("series %q: kind is %d: it must be Line, Dots, Bars or Steps", s.Name, s.Kind)
+		}
 		if len(s.Points) == 0 {
-			return fmt.Errorf("lesson: figure %q: series %q has no points: give at least one", f.ID, s.Name)
+			return bad("series %q has no points: give at least one", s.Name)
+		}
+		if s.Kind == Bars && categories == 0 {
+			return bad("series %q has bars: one axis must have categories", s.Name)
+		}
+		if categories > 0 && len(s.Points) != categories {
+			return bad("series %q has %d points: it must have %d, one for each category", s.Name, len(s.Points), categories)
 		}
 		for i, p := range s.Points {
-			if err := f.X.check(p.X); err != nil {
-				return fmt.Errorf("lesson: figure %q: series %q, point %d: X %w", f.ID, s.Name, i+1, err)
+			if err := f.X.checkValue(p.X); err != nil {
+				return bad("series %q, point %d: X is %w", s.Name, i+1, err)
 			}
-			if err := f.Y.check(p.Y); err != nil {
-				return fmt.Errorf("lesson: figure %q: series %q, point %d: Y %w", f.ID, s.Name, i+1, err)
+			if err := f.Y.checkValue(p.Y); err != nil {
+				return bad("series %q, point %d: Y is %w", s.Name, i+1, err)
 			}
 		}
+	}
+	for i, m := range f.Marks {
+		axis := f.X
+		switch m.Axis {
+		case 'x':
+		case 'y':
+			axis = f.Y
+		default:
+			return bad("mark %d: axis is %q: it must be 'x' or 'y'", i+1, m.Axis)
+		}
+		if len(axis.Categories) > 0 {
+			return bad("mark %d: the %c axis has categories: a mark needs values", i+1, m.Axis)
+		}
+		if err := axis.checkValue(m.At); err != nil {
+			return bad("mark %d: At is %w", i+1, err)
+		}
+	}
+	if f.Table != nil {
+		return f.Table.check()
 	}
 	return nil
 }
 
-func (a Axis) check(v float64) error {
+func validID(s string) bool {
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '-')) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (a Axis) check() error {
+	switch {
+	case a.Base != 0 && a.Base != 2 && a.Base != 10:
+		return fmt.Errorf("base is %d: it must be 2 or 10", a.Base)
+	case a.Base != 0 && !a.Log:
+		return fmt.Errorf("base is %d: only a log axis has a base", a.Base)
+	case a.Log && len(a.Categories) > 0:
+		return fmt.Errorf("it has categories: it cannot be a log axis too")
+	case math.IsNaN(a.Min) || math.IsInf(a.Min, 0):
+		return fmt.Errorf("least value is %v: it must be finite", a.Min)
+	case math.IsNaN(a.Max) || math.IsInf(a.Max, 0):
+		return fmt.Errorf("greatest value is %v: it must be finite", a.Max)
+	case a.Log && a.Min < 0:
+		return fmt.Errorf("least value is %v: on a log axis it must be positive, or 0 to choose it from the data", a.Min)
+	case a.Max != 0 && a.Min >= a.Max:
+		return fmt.Errorf("bounds are %v and %v: the first must be less", a.Min, a.Max)
+	}
+	return nil
+}
+
+func (a Axis) checkValue(v float64) error {
 	switch {
 	case len(a.Categories) > 0:
 		return nil
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		return fmt.Errorf("is %v: it must be finite", v)
+		return fmt.Errorf("%v: it must be finite", v)
 	case a.Log && v <= 0:
-		return fmt.Errorf("is %v: a log axis has no place for it: it must be positive", v)
+		return fmt.Errorf("%v: a log axis has no place for it, so it must be positive", v)
 	}
 	return nil
 }
@@ -97,38 +210,63 @@ func (a Axis) title() string {
 	if a.Unit == "" {
 		return a.Name
 	}
-	return a.Name + " (" + a.Unit + ")"
+	return strings.TrimSpace(a.Name + " (" + a.Unit + ")")
 }
 
-// table makes the table of numbers behind the figure.
-func (f Figure) table() Table {
-	if f.Table != nil {
-		return *f.Table
+// size returns the width and height in pixels.
+func (f Figure) size() (w, h int) {
+	w, h = f.Width, f.Height
+	if w == 0 {
+		w = defaultWidth
 	}
-	t := Table{Columns: []string{"series", f.X.title(), f.Y.title()}}
-	for _, s := range f.Series {
-		for i, p := range s.Points {
-			row := []any{s.Name, any(p.X), any(p.Y)}
-			if i < len(f.X.Categories) {
-				row[1] = f.X.Categories[i]
-			}
-			if i < len(f.Y.Categories) {
-				row[2] = f.Y.Categories[i]
-			}
-			t.Rows = append(t.Rows, row)
-		}
+	if h == 0 {
+		h = defaultHeight
 	}
-	return t
+	return w, h
 }
 
-// Show draws the figure. Outside a notebook it prints the title and the
-// numbers.
+// Show draws the figure. In a notebook it is a picture that comes alive where
+// the page lets it, with the numbers behind it one click away; outside it is
+// the title and the numbers. What cannot be drawn ends the cell with a message
+// that says why.
 func (f Figure) Show() {
-	Check(f.Check())
-	t := f.table()
-	Check(t.check())
-	screen.show(block{
-		HTML: `<div><b>` + esc(f.Title) + `</b></div>` + t.html(),
-		Text: "Figure: " + f.Title + "\n" + f.Alt + "\n" + t.text(),
-	})
+	b, err := f.block()
+	Check(err)
+	screen.show(b)
+}
+
+func (f Figure) block() (block, error) {
+	if err := f.Check(); err != nil {
+		return block{}, err
+	}
+	t := f.numbers()
+	text := f.Title + "\n"
+	if f.Alt != "" {
+		text += f.Alt + "\n"
+	}
+	text += t.text()
+	f.thin()
+	for _, h := range f.hints {
+		text += h + "\n"
+	}
+	if !screen.rich() {
+		return block{Text: text}, nil
+	}
+	option, err := f.option()
+	if err != nil {
+		return block{}, err
+	}
+	w, h := f.size()
+	return block{HTML: f.html(option, picture(option, f.ID, w, h), t), Text: text}, nil
+}
+
+// Option returns the option object of ECharts for the figure, in JSON, after
+// the same checks as Show. Where it needs a function or a colour of the theme
+// it holds a name, which scripts/charts/figure.js replaces.
+func (f Figure) Option() ([]byte, error) {
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	f.thin()
+	return f.option()
 }

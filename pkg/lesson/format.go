@@ -47,6 +47,39 @@ func SI(v float64, unit string) string {
 	return strings.TrimSpace(s + " " + prefixes[i] + unit)
 }
 
+// binary writes v with a binary prefix: 65536 bytes are "64 KiB".
+func binary(v float64, unit string, write func(float64) string) string {
+	prefixes := []string{"", "Ki", "Mi", "Gi", "Ti", "Pi"}
+	i := 0
+	for ; i < len(prefixes)-1 && math.Abs(v) >= 1024; i++ {
+		v /= 1024
+	}
+	if i > 0 && bytesUnit(unit) {
+		unit = "B"
+	}
+	return strings.TrimSpace(write(v) + " " + prefixes[i] + unit)
+}
+
+func bytesUnit(unit string) bool { return unit == "B" || unit == "bytes" || unit == "byte" }
+
+// scaled tells which units take SI prefixes.
+var scaled = map[string]bool{
+	"s": true, "B": true, "byte": true, "bytes": true, "B/s": true, "bytes/s": true,
+	"FLOP": true, "FLOPs": true, "FLOP/s": true,
+}
+
+// withUnit writes a value as tooltips and the tables behind figures say it.
+func withUnit(v float64, unit string, base int) string {
+	a := math.Abs(v)
+	switch {
+	case base == 2 && bytesUnit(unit) && a >= 1024:
+		return binary(v, unit, decimals)
+	case scaled[unit] && v != 0 && (unit == "s" || a >= 1e4 || a < 1e-2):
+		return SI(v, unit)
+	}
+	return strings.TrimSpace(plainFloat(v) + " " + unit)
+}
+
 // decimals writes v with two decimals below one hundred and one above,
 // without trailing zeros.
 func decimals(v float64) string {
@@ -55,7 +88,11 @@ func decimals(v float64) string {
 		prec = 1
 	}
 	s := strconv.FormatFloat(v, 'f', prec, 64)
-	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	if s == "-0" {
+		return "0"
+	}
+	return s
 }
 
 // group puts a comma between each three digits of the whole part of a decimal
@@ -87,6 +124,8 @@ func group(s string) string {
 // plainFloat writes v to six significant digits, whole numbers in full.
 func plainFloat(v float64) string {
 	switch {
+	case v == 0:
+		return "0" // and not "-0"
 	case math.IsNaN(v):
 		return "NaN"
 	case math.IsInf(v, 1):

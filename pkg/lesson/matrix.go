@@ -32,7 +32,7 @@ func SameMatrix[T tiling.Number](what string, got, want tiling.Matrix[T]) {
 		}
 	}
 	if differ == 0 {
-		held(fmt.Sprintf("%s: all %s elements are equal", what, plain(len(got.Data))), shape(got))
+		held(what, "", fmt.Sprintf("%s, all %s elements equal", shape(got), plain(len(got.Data))))
 		return
 	}
 	g, w := any(got.Data[first]), any(want.Data[first])

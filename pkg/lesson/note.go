@@ -16,26 +16,18 @@ func Note(format string, args ...any) {
 }
 
 // Value shows a named value: "ridge point: 153.016 FLOP/byte". Whole numbers
-// stand in full, other numbers to six significant digits, very large and very
-// small ones with an SI prefix when there is a unit for it.
+// stand in full, other numbers to six significant digits, or with an SI prefix
+// where they are very large or very small and the unit takes one.
 func Value(what string, v any, unit string) {
-	s := plain(v)
-	if f, ok := toFloat(v); ok && unit != "" && !whole(v) && (f >= 1e6 || f <= -1e6 || (f != 0 && f < 1e-3 && f > -1e-3)) {
-		s = SI(f, unit)
-	} else {
-		s = strings.TrimSpace(s + " " + unit)
+	s := strings.TrimSpace(plain(v) + " " + unit)
+	switch f := v.(type) {
+	case float64:
+		s = withUnit(f, unit, 0)
+	case float32:
+		s = withUnit(float64(f), unit, 0)
 	}
 	screen.show(block{
-		HTML: `<div>` + esc(what) + `: <b>` + esc(s) + `</b></div>`,
+		HTML: `<div style="line-height:1.5">` + esc(what) + `: <b>` + esc(s) + `</b></div>`,
 		Text: what + ": " + s,
 	})
-}
-
-// whole reports whether v is of an integer type.
-func whole(v any) bool {
-	switch v.(type) {
-	case float64, float32:
-		return false
-	}
-	return true
 }

@@ -3,12 +3,10 @@ package lesson
 import (
 	"fmt"
 	"html"
+	"io"
 	"os"
 	"strings"
-	"sync"
-	"time"
 
-	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
@@ -24,66 +22,45 @@ type block struct {
 // device is where blocks go.
 type device interface {
 	show(b block)
+	rich() bool // whether it shows HTML
 }
 
 // Replaced by tests.
 var (
-	screen device = newDevice()
-	exit          = os.Exit
+	screen = newDevice()
+	exit   = os.Exit
 )
 
 func newDevice() device {
-	if gonbui.IsNotebook {
-		return &notebook{}
+	if path := os.Getenv(protocol.GONB_PIPE_ENV); path != "" {
+		return &notebook{to: path, from: os.Getenv(protocol.GONB_PIPE_BACK_ENV)}
 	}
-	return terminal{os.Stdout}
-}
-
-// syncLimit bounds the wait for the kernel to take what was sent. It is
-// reached only when the kernel is gone.
-const syncLimit = 10 * time.Second
-
-// notebook sends blocks to the GoNB kernel.
-type notebook struct{ mu sync.Mutex }
-
-func (n *notebook) show(b block) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	data := map[protocol.MIMEType]any{protocol.MIMETextPlain: b.Text}
-	if b.HTML != "" {
-		data[protocol.MIMETextHTML] = b.HTML
-	}
-	if b.Markdown != "" {
-		data[protocol.MIMETextMarkdown] = b.Markdown
-	}
-	gonbui.SendData(&protocol.DisplayData{Data: data, DisplayID: b.ID})
-	// The program may end right after this call, and what the kernel has not
-	// read by then is lost. So wait for it, but not for ever.
-	if gonbui.Error() != nil {
-		return
-	}
-	done := make(chan struct{})
-	go func() {
-		gonbui.Sync()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(syncLimit):
-	}
+	return &terminal{w: os.Stdout}
 }
 
 // terminal prints the plain text of blocks.
 type terminal struct {
-	w interface{ Write([]byte) (int, error) }
+	w    io.Writer
+	open bool // the last line may be written over
 }
 
-func (t terminal) show(b block) {
-	if b.ID != "" {
-		fmt.Fprintf(t.w, "\r\x1b[K%s", b.Text)
+func (t *terminal) rich() bool { return false }
+
+func (t *terminal) show(b block) {
+	text := strings.TrimRight(b.Text, "\n")
+	switch {
+	case b.ID != "":
+		fmt.Fprintf(t.w, "\r%s\x1b[K", text)
+		t.open = !strings.HasSuffix(b.Text, "\n")
+		if !t.open {
+			fmt.Fprintln(t.w)
+		}
 		return
+	case t.open:
+		fmt.Fprintln(t.w)
+		t.open = false
 	}
-	fmt.Fprintln(t.w, strings.TrimRight(b.Text, "\n"))
+	fmt.Fprintln(t.w, text)
 }
 
 // esc makes text safe inside HTML, in an element or in a quoted attribute.

@@ -2,11 +2,10 @@ package lesson
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/janpfeifer/gonb/gonbui"
 )
 
 // Progress returns a function that shows how far a long run is, as one bar
@@ -17,7 +16,7 @@ func Progress(title string) func(done, total int) {
 		mu    sync.Mutex
 		last  time.Time
 		start = time.Now()
-		id    = "memorywall-progress-" + gonbui.UniqueId()
+		id    = fmt.Sprintf("memorywall-progress-%d-%d", os.Getpid(), start.UnixNano())
 	)
 	return func(done, total int) {
 		mu.Lock()
@@ -31,16 +30,18 @@ func Progress(title string) func(done, total int) {
 		done = min(max(done, 0), total)
 		if done == total {
 			s := fmt.Sprintf("%s: done in %s", title, SI(now.Sub(start).Seconds(), "s"))
-			screen.show(block{ID: id, HTML: `<div>` + esc(s) + `</div>`, Text: s + "\n"})
+			screen.show(block{ID: id, HTML: `<div style="` + styleMuted + `">` + esc(s) + `</div>`, Text: s + "\n"})
 			return
 		}
 		const width = 30
 		filled := width * done / total
-		s := fmt.Sprintf("%s [%s%s] %d of %d", title, strings.Repeat("#", filled), strings.Repeat(".", width-filled), done, total)
 		screen.show(block{
-			ID:   id,
-			HTML: fmt.Sprintf(`<div>%s <progress value="%d" max="%d"></progress> %d of %d</div>`, esc(title), done, total, done, total),
-			Text: s,
+			ID: id,
+			HTML: fmt.Sprintf(`<div style="display:flex;align-items:center">%s`+
+				`<div style="width:200px;height:10px;margin:0 10px;border:1px solid #8c959f;border-radius:5px">`+
+				`<div style="width:%.1f%%;height:10px;background:#0072b2;border-radius:4px"></div></div>%d of %d</div>`,
+				esc(title), 100*float64(done)/float64(total), done, total),
+			Text: fmt.Sprintf("%s [%s%s] %d of %d", title, strings.Repeat("#", filled), strings.Repeat(".", width-filled), done, total),
 		})
 	}
 }

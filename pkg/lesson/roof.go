@@ -3,6 +3,7 @@ package lesson
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"memorywall/pkg/roofline"
 )
@@ -29,12 +30,14 @@ func Roofline(id, title, alt string, machines []roofline.Machine, dots []Dot) Fi
 func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []Dot) (Figure, error) {
 	f := Figure{
 		ID: id, Title: title, Alt: alt,
-		X: Axis{Name: "arithmetic intensity", Unit: "FLOP/byte", Log: true},
-		Y: Axis{Name: "performance", Unit: "FLOP/s", Log: true},
+		X:        Axis{Name: "arithmetic intensity", Unit: "FLOP/byte", Log: true},
+		Y:        Axis{Name: "performance", Unit: "FLOP/s", Log: true},
+		lowMarks: true, plainLines: true,
 	}
 	if len(machines) == 0 {
 		return f, fmt.Errorf("lesson: figure %q: machines is empty: give at least one", id)
 	}
+	dots = slices.Clone(dots)
 	lo, hi := math.Inf(1), 0.0
 	for _, m := range machines {
 		r, err := m.Ridge()
@@ -54,35 +57,101 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 			}
 			dots[i].FLOPS = v
 		}
-		if !(dots[i].FLOPS > 0) || math.IsInf(dots[i].FLOPS, 1) {
-			return f, fmt.Errorf("lesson: figure %q: dot %q: performance is %v FLOP/s: it must be positive and finite", id, d.Name, d.FLOPS)
+		if v := dots[i].FLOPS; !(v > 0) || math.IsInf(v, 1) {
+			return f, fmt.Errorf("lesson: figure %q: dot %q: performance is %v FLOP/s: it must be positive and finite", id, d.Name, v)
 		}
 		lo, hi = min(lo, d.Intensity), max(hi, d.Intensity)
 	}
+	// Half a decade of slope and of roof at least, to the next whole decade.
 	lo = math.Pow(10, math.Floor(math.Log10(lo)-0.5))
 	hi = math.Pow(10, math.Ceil(math.Log10(hi)+0.5))
-	for _, m := range machines {
-		ridge, err := m.Ridge()
-		if err != nil {
+	for i, m := range machines {
+		if err := f.addRoof(m, i, len(machines), lo, hi); err != nil {
 			return f, err
 		}
-		s := Series{Name: m.Name, Kind: Line}
-		for _, x := range []float64{lo, ridge, hi} {
-			y, err := m.Attainable(x)
-			if err != nil {
-				return f, err
-			}
-			s.Points = append(s.Points, Point{X: x, Y: y})
-		}
-		f.Series = append(f.Series, s)
-		f.Marks = append(f.Marks, Mark{Axis: 'x', At: ridge, Label: fmt.Sprintf("ridge %s FLOP/byte", plainFloat(ridge))})
 	}
 	if len(dots) > 0 {
 		s := Series{Name: "programs", Kind: Dots}
 		for _, d := range dots {
-			s.Points = append(s.Points, Point{X: d.Intensity, Y: d.FLOPS, Label: d.Name})
+			s.Points = append(s.Points, Point{X: d.Intensity, Y: d.FLOPS, Label: nameOr(d.Name, "program")})
 		}
 		f.Series = append(f.Series, s)
 	}
-	return f, nil
+	t, err := rooflineTable(machines, dots)
+	f.Table = &t
+	return f, err
+}
+
+// addRoof adds the roof of machine i of n, from lo to hi FLOP/byte.
+func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64) error {
+	ridge, err := m.Ridge()
+	if err != nil {
+		return err
+	}
+	// Many points, so that the tooltip can be had anywhere along the roof.
+	const perDecade = 20
+	decades := math.Log10(hi / lo)
+	xs := []float64{ridge}
+	for k := range int(math.Round(decades*perDecade)) + 1 {
+		xs = append(xs, lo*math.Pow(10, float64(k)/perDecade))
+	}
+	slices.Sort(xs)
+	s := Series{Name: m.Name, Kind: Line}
+	for _, x := range xs {
+		y, err := m.Attainable(x)
+		if err != nil {
+			return err
+		}
+		s.Points = append(s.Points, Point{X: x, Y: y})
+	}
+	f.Series = append(f.Series, s)
+	f.Marks = append(f.Marks, Mark{Axis: 'x', At: ridge, Label: "ridge " + withUnit(threeDigits(ridge), "FLOP/byte", 0)})
+	peak := SI(m.Peak, "FLOP/s")
+	if n == 1 {
+		peak = m.Name + ", peak " + peak
+	}
+	f.along = append(f.along,
+		along{ridge, m.Peak, hi, m.Peak, peak, ink(i)},
+		along{lo, m.Bandwidth * lo, ridge, m.Peak, SI(m.Bandwidth, "B/s"), ink(i)})
+	if n == 1 {
+		floor := m.Bandwidth * lo
+		var left, right []spot
+		for dy := 12.0; dy < 80; dy += 16 {
+			left = append(left, spot{-8, -dy, "right"})
+			right = append(right, spot{8, -dy, "left"})
+		}
+		f.asides = append(f.asides, aside{ridge, floor, "← memory-bound", left}, aside{ridge, floor, "compute-bound →", right})
+	}
+	return nil
+}
+
+func threeDigits(v float64) float64 {
+	p := math.Pow(10, 2-math.Floor(math.Log10(v)))
+	if v >= 100 {
+		return math.Round(v*10) / 10
+	}
+	return math.Round(v*p) / p
+}
+
+func rooflineTable(machines []roofline.Machine, dots []Dot) (Table, error) {
+	t := Table{Columns: []string{"point", "intensity, FLOP/byte", "performance", "of the peak", "bound"}}
+	for _, m := range machines {
+		ridge, err := m.Ridge()
+		if err != nil {
+			return t, err
+		}
+		t.Rows = append(t.Rows, []any{"ridge of " + m.Name, ridge, SI(m.Peak, "FLOP/s"), "100%", ""})
+	}
+	first := machines[0]
+	for _, d := range dots {
+		bound, err := first.Classify(d.Intensity)
+		if err != nil {
+			return t, err
+		}
+		t.Rows = append(t.Rows, []any{d.Name, d.Intensity, SI(d.FLOPS, "FLOP/s"), fmt.Sprintf("%.3g%%", 100*d.FLOPS/first.Peak), bound.String()})
+	}
+	if len(machines) > 1 && len(dots) > 0 {
+		t.Caption = "Share of the peak and bound of the programs are those on " + first.Name + "."
+	}
+	return t, nil
 }

@@ -89,31 +89,32 @@ func (t Table) numeric() []bool {
 func (t Table) html() string {
 	var b strings.Builder
 	right := t.numeric()
-	align := func(j int) string {
+	style := func(j int) string {
 		if right[j] {
-			return ` style="text-align:right"`
+			return ` style="text-align:right;padding:2px 10px"`
 		}
-		return ` style="text-align:left"`
+		return ` style="text-align:left;padding:2px 10px"`
 	}
-	b.WriteString(`<table>`)
+	b.WriteString(`<div style="overflow-x:auto;margin:4px 0">`)
 	if t.Title != "" {
-		b.WriteString(`<caption>` + esc(t.Title) + `</caption>`)
+		b.WriteString(`<div><b>` + esc(t.Title) + `</b></div>`)
 	}
-	b.WriteString(`<thead><tr>`)
+	b.WriteString(`<table style="margin:4px 0;border-collapse:collapse"><thead><tr>`)
 	for j, c := range t.Columns {
-		b.WriteString(`<th` + align(j) + `>` + esc(c) + `</th>`)
+		b.WriteString(`<th` + style(j) + `>` + esc(c) + `</th>`)
 	}
 	b.WriteString(`</tr></thead><tbody>`)
 	for _, r := range t.Rows {
 		b.WriteString(`<tr>`)
 		for j, v := range r {
-			b.WriteString(`<td` + align(j) + `>` + esc(plain(v)) + `</td>`)
+			b.WriteString(`<td` + style(j) + `>` + esc(plain(v)) + `</td>`)
 		}
 		b.WriteString(`</tr>`)
 	}
 	b.WriteString(`</tbody></table>`)
 	if t.Caption != "" {
-		b.WriteString(`<div>` + esc(t.Caption) + `</div>`)
+		b.WriteString(`<div style="` + styleMuted + `">` + esc(t.Caption) + `</div>`)
 	}
+	b.WriteString(`</div>`)
 	return b.String()
 }

@@ -20,11 +20,15 @@ func BatchLimit(k, n, elemBytes int64) (float64, error) {
 
 // BatchToRidge returns the smallest batch m for which the multiply
 // (m×k)·(k×n), at the machine's element size and with compulsory traffic, is
-// not memory-bound. It takes constant time.
+// not memory-bound: Classify of its Intensity is ComputeBound, and that of the
+// batch before it is not. It takes constant time.
 //
 // Solved for m, 2mnk/((mk + kn + mn)s) ≥ ridge is
 //
 //	m ≥ ridge·s·k·n / (2nk − ridge·s·(n + k)).
+//
+// This is done in exact arithmetic, for near the limit the difference below
+// the line loses all its digits in float64.
 //
 // If no batch does it, because BatchLimit is not above the ridge, the error is
 // an *UnreachableError whose Best is that limit. A batch beyond int64 is an
@@ -54,38 +58,28 @@ func BatchToRidge(m Machine, k, n int64) (int64, error) {
 		}
 	}
 
-	// Intensities are compared after rounding to float64, and what rounds to
-	// the ridge begins half a unit in the last place below it.
+	// Intensities are compared after rounding to float64. What rounds to the
+	// ridge begins half-way between it and the float64 below; that point itself
+	// rounds to the even one of the two. So solve for that point: its batch, or
+	// if it rounds down the next one, is the first to reach the ridge.
 	from := new(big.Rat).Add(rat(ridge), rat(math.Nextafter(ridge, 0)))
 	from.Mul(from, big.NewRat(1, 2))
 	weights := new(big.Rat).SetInt(Sum{{k, n, m.ElemBytes}}.Big()) // bytes, once a step
 	num := new(big.Rat).Mul(from, weights)
 	den := new(big.Rat).Mul(from, new(big.Rat).SetInt(moved))
 	den.Sub(new(big.Rat).SetInt(work), den)
-	q := ceil(num.Quo(num, den))
-	if !q.IsInt64() {
-		about, _ := new(big.Float).SetInt(q).Float64()
+	x := num.Quo(num, den)
+	batch := new(big.Int).Quo(x.Num(), x.Denom())
+	even := math.Float64bits(ridge)%2 == 0
+	if !(x.IsInt() && even) {
+		batch.Add(batch, big.NewInt(1))
+	}
+	if !batch.IsInt64() {
+		about, _ := new(big.Float).SetInt(batch).Float64()
 		return 0, fmt.Errorf("roofline: batch to reach the ridge of %.6g FLOP/byte at k = %d, n = %d, element size %d is about %.6g, for the intensity tends to only %.6g: %w",
 			ridge, k, n, m.ElemBytes, about, limit, ErrOverflow)
 	}
-
-	// A quotient half-way between two float64 rounds to the even one, which
-	// may be the one below the ridge: look at the neighbours.
-	reaches := func(batch int64) bool {
-		i := Ratio(GEMM{batch, n, k, m.ElemBytes}.work(), GEMM{batch, n, k, m.ElemBytes}.leastBytes())
-		return i >= ridge
-	}
-	batch := q.Int64()
-	switch {
-	case batch > 1 && reaches(batch-1):
-		return batch - 1, nil
-	case reaches(batch):
-		return batch, nil
-	case batch < math.MaxInt64 && reaches(batch+1):
-		return batch + 1, nil
-	}
-	return 0, fmt.Errorf("roofline: batch to reach the ridge of %.6g FLOP/byte at k = %d, n = %d, element size %d is beyond %d: %w",
-		ridge, k, n, m.ElemBytes, batch, ErrOverflow)
+	return batch.Int64(), nil
 }
 
 // WeightBytes returns params·s, the bytes of a model's weights at the
@@ -140,12 +134,3 @@ func checkBatchArgs(k, n int64) error {
 }
 
 func rat(f float64) *big.Rat { return new(big.Rat).SetFloat64(f) }
-
-// ceil returns the least integer that is not below x.
-func ceil(x *big.Rat) *big.Int {
-	q, r := new(big.Int).DivMod(x.Num(), x.Denom(), new(big.Int))
-	if r.Sign() != 0 {
-		q.Add(q, big.NewInt(1))
-	}
-	return q
-}

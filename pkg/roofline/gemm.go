@@ -49,7 +49,11 @@ func (g GEMM) FLOPs() (int64, error) {
 	}
 	v, ok := g.work().Int64()
 	if !ok {
-		return 0, g.overflow("FLOPs, 2mnk,", g.work())
+		err := g.overflow("work, 2mnk FLOPs,", g.work())
+		if g.M == g.N && g.N == g.K {
+			err = fmt.Errorf("%w; for m = n = k it fits up to %d", err, largestCube())
+		}
+		return 0, err
 	}
 	return v, nil
 }
@@ -62,7 +66,7 @@ func (g GEMM) MinBytes() (int64, error) {
 	}
 	v, ok := g.leastBytes().Int64()
 	if !ok {
-		return 0, g.overflow("compulsory bytes, (mk + kn + mn)s,", g.leastBytes())
+		return 0, g.overflow("compulsory traffic, (mk + kn + mn)s bytes,", g.leastBytes())
 	}
 	return v, nil
 }
@@ -78,27 +82,9 @@ func (g GEMM) Intensity() (float64, error) {
 }
 
 func (g GEMM) overflow(what string, v Sum) error {
-	hint := ""
-	if g.M == g.N && g.N == g.K {
-		hint = fmt.Sprintf(" (for m = n = k the FLOPs fit up to n = %d)", largestCube())
-	}
-	return fmt.Errorf("roofline: %s at m = %d, n = %d, k = %d, element size %d is about %.6g: %w%s",
-		what, g.M, g.N, g.K, g.ElemBytes, v.Float64(), ErrOverflow, hint)
+	return fmt.Errorf("roofline: %s at m = %d, n = %d, k = %d, element size %d is about %.6g: %w",
+		what, g.M, g.N, g.K, g.ElemBytes, v.Float64(), ErrOverflow)
 }
 
 // largestCube returns the greatest n with 2n³ within int64.
-func largestCube() int64 {
-	n := int64(math.Cbrt(math.MaxInt64 / 2))
-	for {
-		if _, fits := (Sum{{2, n + 1, n + 1, n + 1}}).Int64(); !fits {
-			break
-		}
-		n++
-	}
-	for {
-		if _, fits := (Sum{{2, n, n, n}}).Int64(); fits {
-			return n
-		}
-		n--
-	}
-}
+func largestCube() int64 { return int64(math.Cbrt(math.MaxInt64 / 2)) }

@@ -41,14 +41,13 @@ func LargestTile(capacityBytes, elemBytes int64) (int64, error) {
 	return isqrt(square), nil
 }
 
-// isqrt returns ⌊√v⌋, exactly, for 0 ≤ v < 2^62.
+// isqrt returns ⌊√v⌋, exactly, for 0 ≤ v < 2^62. The root of the nearest
+// float64 is never too small, for ⌊√v⌋ has less than half as many bits as a
+// float64; but it may have been rounded up.
 func isqrt(v int64) int64 {
 	r := int64(math.Sqrt(float64(v)))
-	for r*r > v {
+	if r*r > v {
 		r--
-	}
-	for (r+1)*(r+1) <= v {
-		r++
 	}
 	return r
 }
@@ -112,8 +111,8 @@ func RuleOfThumbTile(ridge float64, elemBytes int64) (float64, error) {
 //
 //	b = sr/(1 − sr/2n), sr = s·ridge.
 //
-// Where it would exceed n, that is for sr > 2n/3, there is no answer: the
-// error is an *roofline.UnreachableError whose Best is the intensity at b = n.
+// Where it would exceed n, that is for sr > 2n/3, there is no answer, as there
+// is none for RidgeTile: the error is an *roofline.UnreachableError whose Best is the intensity at b = n.
 func FractionalRidgeTile(n, elemBytes int64, ridge float64) (float64, error) {
 	if err := checkSize("n", n); err != nil {
 		return 0, err
@@ -122,7 +121,7 @@ func FractionalRidgeTile(n, elemBytes int64, ridge float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if 3*sr > 2*float64(n) {
+	if perSide(n, 1, elemBytes) < ridge {
 		return 0, unreachable(n, elemBytes, ridge)
 	}
 	return min(sr/(1-sr/(2*float64(n))), float64(n)), nil
@@ -163,7 +162,7 @@ func RidgeTile(n, elemBytes int64, ridge float64) (int64, error) {
 // tilesGuess solves 2n/((2T+1)s) = ridge for T, within 1, and at least 1 and
 // at most n.
 func tilesGuess(n, elemBytes int64, ridge float64) int64 {
-	const narrow = 1 << 40 // far below this the float64 arithmetic is off by less than 1
+	const narrow = 1 << 40 // far below 2^53, so the float64 arithmetic is off by less than 1
 	t := (2*float64(n)/(float64(elemBytes)*ridge) - 1) / 2
 	switch {
 	case t < narrow:
@@ -171,12 +170,13 @@ func tilesGuess(n, elemBytes int64, ridge float64) int64 {
 	case n < narrow:
 		return n
 	}
-	// What rounds to the ridge begins half a unit in the last place below it.
-	r := new(big.Rat).Add(new(big.Rat).SetFloat64(ridge), new(big.Rat).SetFloat64(math.Nextafter(ridge, 0)))
-	r.Mul(r, new(big.Rat).SetFrac(big.NewInt(elemBytes), big.NewInt(2)))
-	q := r.Quo(new(big.Rat).SetInt64(n), r) // 2n/(s·r) over 2, that is T + 1/2
-	q.Sub(q.Mul(q, big.NewRat(2, 1)), big.NewRat(1, 1))
-	q.Mul(q, big.NewRat(1, 2))
+	// Exactly, then: what rounds to the ridge begins half a unit in the last
+	// place below it. T = n/(s·ridge) − 1/2, rounded down.
+	half := big.NewRat(1, 2)
+	from := new(big.Rat).Add(new(big.Rat).SetFloat64(ridge), new(big.Rat).SetFloat64(math.Nextafter(ridge, 0)))
+	from.Mul(from, half)
+	q := new(big.Rat).SetInt64(n)
+	q.Quo(q, from).Quo(q, new(big.Rat).SetInt64(elemBytes)).Sub(q, half)
 	whole := new(big.Int).Quo(q.Num(), q.Denom())
 	if !whole.IsInt64() {
 		return n

@@ -65,9 +65,8 @@ func Tiled(g roofline.GEMM, tile int64) (Traffic, error) {
 	if err := check(g, tile); err != nil {
 		return Traffic{}, err
 	}
-	return traffic(g, roofline.Sum{
-		{ceilDiv(g.N, tile), g.M, g.K},
-		{ceilDiv(g.M, tile), g.K, g.N},
+	return traffic(g, func() int64 {
+		return ceilDiv(g.N, tile)*g.M*g.K + ceilDiv(g.M, tile)*g.K*g.N
 	})
 }
 
@@ -77,7 +76,7 @@ func Compulsory(g roofline.GEMM) (Traffic, error) {
 	if err := g.Validate(); err != nil {
 		return Traffic{}, err
 	}
-	return traffic(g, roofline.Sum{{g.M, g.K}, {g.K, g.N}})
+	return traffic(g, func() int64 { return g.M*g.K + g.K*g.N })
 }
 
 // Naive returns the traffic of the three loops without any reuse: every
@@ -86,24 +85,18 @@ func Naive(g roofline.GEMM) (Traffic, error) {
 	if err := g.Validate(); err != nil {
 		return Traffic{}, err
 	}
-	return traffic(g, roofline.Sum{{2, g.M, g.N, g.K}})
+	return traffic(g, func() int64 { return 2 * g.M * g.N * g.K })
 }
 
-func traffic(g roofline.GEMM, loads roofline.Sum) (Traffic, error) {
+// traffic returns the counts of g. Loads and stores are at most the FLOPs,
+// 2mnk: there is at least one tile, and at most as many as elements. So where
+// the FLOPs fit in int64, they all do.
+func traffic(g roofline.GEMM, loads func() int64) (Traffic, error) {
 	flops, err := g.FLOPs()
 	if err != nil {
 		return Traffic{}, err
 	}
-	l, ok := loads.Int64()
-	if !ok {
-		return Traffic{}, overflow("loads", loads, "m = %d, n = %d, k = %d", g.M, g.N, g.K)
-	}
-	stores := roofline.Sum{{g.M, g.N}}
-	s, ok := stores.Int64()
-	if !ok {
-		return Traffic{}, overflow("stores, mn,", stores, "m = %d, n = %d", g.M, g.N)
-	}
-	return Traffic{Loads: l, Stores: s, FLOPs: flops}, nil
+	return Traffic{Loads: loads(), Stores: g.M * g.N, FLOPs: flops}, nil
 }
 
 func check(g roofline.GEMM, tile int64) error {

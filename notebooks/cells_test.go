@@ -1,0 +1,268 @@
+package notebooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The cells are Go programs, and pkg/lesson prints text outside a notebook. So
+// what a reader may do to a cell can be tried without a kernel. All variants
+// are packages of one program, which is built once and run with the name of a
+// variant.
+
+// variant is a cell with something changed in it.
+type variant struct {
+	name   string
+	source string // Go program
+}
+
+// run is how a variant ended.
+type run struct {
+	text string // all that it printed
+	ok   bool   // exit status 0
+}
+
+// runAll builds the variants and runs each.
+func runAll(t *testing.T, variants []variant) map[string]run {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	overlay := map[string]string{}
+	write := func(pkg, source string) {
+		file := filepath.Join(dir, pkg+".go")
+		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		overlay[filepath.Join(here, "cellstest", pkg, pkg+".go")] = file
+	}
+	var imports, cases strings.Builder
+	for i, v := range variants {
+		pkg := fmt.Sprintf("cell%03d", i)
+		source := strings.Replace(v.source, "package main\n", "package "+pkg+"\n", 1)
+		source = strings.Replace(source, "\nfunc main() {\n", "\n// Main is the cell.\nfunc Main() {\n", 1)
+		write(pkg, source)
+		fmt.Fprintf(&imports, "\t%q\n", "memorywall/notebooks/cellstest/"+pkg)
+		fmt.Fprintf(&cases, "\tcase %q:\n\t\t%s.Main()\n", pkg, pkg)
+	}
+	write("all", "package main\n\nimport (\n\t\"os\"\n\n"+imports.String()+")\n\nfunc main() {\n\tswitch os.Args[1] {\n"+cases.String()+"\t}\n}\n")
+
+	config, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err != nil {
+		t.Fatal(err)
+	}
+	configFile, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "cells.exe")
+	if err := os.WriteFile(configFile, config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-overlay", configFile, "-ldflags=-w", "-o", program, "./cellstest/all")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: a cell does not compile\n%s%s", err, out, list(variants))
+	}
+	runs := map[string]run{}
+	for i, v := range variants {
+		var out bytes.Buffer
+		cmd := exec.Command(program, fmt.Sprintf("cell%03d", i))
+		cmd.Stdout, cmd.Stderr = &out, &out
+		err := cmd.Run()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatalf("%s: %v", v.name, err)
+		}
+		runs[v.name] = run{text: out.String(), ok: err == nil}
+	}
+	return runs
+}
+
+func list(variants []variant) string {
+	var b strings.Builder
+	for i, v := range variants {
+		fmt.Fprintf(&b, "cell%03d is %s\n", i, v.name)
+	}
+	return b.String()
+}
+
+// crashed reports whether a run ended with a stack trace instead of a message.
+func (r run) crashed() bool {
+	return strings.Contains(r.text, "panic:") || strings.Contains(r.text, "goroutine ")
+}
+
+// constant is one number in the const block of a parameters cell.
+type constant struct {
+	name, value string
+	at          int // of value in the program
+}
+
+// constants returns the numbers in the first const block of the program.
+func constants(program string) ([]constant, error) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "cell", program, 0)
+	if err != nil {
+		return nil, err
+	}
+	var found []constant
+	done := false
+	ast.Inspect(file, func(n ast.Node) bool {
+		decl, ok := n.(*ast.GenDecl)
+		if !ok || decl.Tok != token.CONST || done {
+			return true
+		}
+		done = true
+		for _, spec := range decl.Specs {
+			v := spec.(*ast.ValueSpec)
+			for i, name := range v.Names {
+				if i < len(v.Values) {
+					if lit, ok := v.Values[i].(*ast.BasicLit); ok && (lit.Kind == token.INT || lit.Kind == token.FLOAT) {
+						found = append(found, constant{name.Name, lit.Value, fset.Position(lit.Pos()).Offset})
+					}
+				}
+			}
+		}
+		return false
+	})
+	if len(found) == 0 {
+		return nil, errors.New("no numbers in a const block")
+	}
+	return found, nil
+}
+
+// with returns the program with another value for the constant.
+func (c constant) with(program, value string) string {
+	return program[:c.at] + value + program[c.at+len(c.value):]
+}
+
+// times returns the value times f, written as its kind is: an integer stays
+// one.
+func (c constant) times(f float64) string {
+	v, err := strconv.ParseFloat(strings.ReplaceAll(c.value, "_", ""), 64)
+	if err != nil {
+		return c.value
+	}
+	if strings.ContainsAny(c.value, ".eE") {
+		return strconv.FormatFloat(v*f, 'e', -1, 64)
+	}
+	return strconv.FormatInt(int64(v*f), 10)
+}
+
+// A reader who changes a constant must see the figure change, and nothing turn
+// red. A value that makes no sense must give a message, not a crash.
+func TestParametersCanBeChanged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds every cell that has parameters, with each of them changed")
+	}
+	type change struct{ cell, constant, value string }
+	var variants []variant
+	changes := map[string]change{}
+	for _, nb := range chapters(t) {
+		for _, c := range nb.Cells {
+			if !c.tagged("parameters") || c.tagged("machine") {
+				continue
+			}
+			program, err := c.program()
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := constants(program)
+			if err != nil {
+				t.Errorf("%s: cell %s: %v", nb.File, c.ID, err)
+				continue
+			}
+			cell := nb.File + " " + c.ID
+			variants = append(variants, variant{cell, program})
+			for _, k := range found {
+				for _, value := range []string{k.times(2), k.times(0.5), "0", "-1"} {
+					name := cell + " " + k.name + " = " + value
+					if _, twice := changes[name]; twice || value == k.value {
+						continue
+					}
+					changes[name] = change{cell, k.name, value}
+					variants = append(variants, variant{name, k.with(program, value)})
+				}
+			}
+		}
+	}
+	runs := runAll(t, variants)
+
+	alive := map[string]bool{} // cell and constant, if the constant has an effect
+	for _, name := range sortedKeys(changes) {
+		ch, r, before := changes[name], runs[name], runs[changes[name].cell]
+		if !before.ok || strings.Contains(before.text, "✗") {
+			t.Errorf("%s: it fails as it stands:\n%s", ch.cell, before.text)
+		}
+		key := ch.cell + " " + ch.constant
+		alive[key] = alive[key] || r.text != before.text
+		switch {
+		case r.crashed():
+			t.Errorf("%s: it crashes:\n%s", name, r.text)
+		case r.ok == strings.Contains(r.text, "✗"):
+			t.Errorf("%s: it must end with status 1 exactly when it shows a failure:\n%s", name, r.text)
+		case !r.ok && ch.value != "0" && ch.value != "-1":
+			t.Errorf("%s: a legal value turns it red:\n%s", name, r.text)
+		case !r.ok && !strings.Contains(r.text, "This has no answer"):
+			t.Errorf("%s: it must say that this has no answer, and why:\n%s", name, r.text)
+		}
+	}
+	for _, key := range sortedKeys(alive) {
+		if !alive[key] {
+			t.Errorf("%s: no value of it changes anything", key)
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// A wrong number in an assert and a figure that cannot be drawn end the cell
+// with a message.
+func TestCellsFailOnPlantedMistakes(t *testing.T) {
+	planted := []struct{ id, from, to, message string }{
+		{"ridge-of-the-a100", `"153.0"`, `"153.1"`, "✗ Does not read as written: ridge point"},
+		{"ridge-of-the-a100", `share(ridge/2), 0.5)`, `share(ridge/2), 0.50001)`, "✗ Not close enough"},
+		{"toy-chip", "floors.Math, 2)", "floors.Math, 3)", "✗ Not equal: math floor"},
+		{"toy-chip", "Peak: 8", "Peak: -8", "✗ This has no answer: roofline: peak is -8 FLOP/s"},
+		{"try-roofline", "attainable <= mine.Peak", "attainable > mine.Peak", "✗ Does not hold: attainable is at most the peak"},
+		{"overlap-band", "Y: intensity / floors.AtMost()", "Y: math.NaN()", "it must be finite"},
+		{"overlap-band", "Y: intensity / floors.AtMost()", "Y: math.Inf(1)", "it must be finite"},
+		{"overlap-band", "Y: intensity / floors.AtMost()", "Y: 0", "it must be positive"},
+	}
+	nb := good(t)
+	var variants []variant
+	for i, p := range planted {
+		program, err := nb.cell(t, p.id).program()
+		if err != nil {
+			t.Fatal(err)
+		}
+		spoilt := strings.Replace(program, p.from, p.to, 1)
+		if spoilt == program {
+			t.Fatalf("cell %s does not hold %q", p.id, p.from)
+		}
+		variants = append(variants, variant{fmt.Sprint(i), spoilt})
+	}
+	for name, r := range runAll(t, variants) {
+		i, _ := strconv.Atoi(name)
+		p := planted[i]
+		if r.ok || r.crashed() || !strings.Contains(r.text, p.message) {
+			t.Errorf("cell %s with %s: exit status 0 is %t: it must fail and say %q:\n%s", p.id, p.to, r.ok, p.message, r.text)
+		}
+	}
+}

@@ -1,0 +1,492 @@
+package bench
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+// tree makes a file system from names and contents.
+func tree(files map[string]string) fstest.MapFS {
+	m := make(fstest.MapFS)
+	for name, content := range files {
+		m[name] = &fstest.MapFile{Data: []byte(content)}
+	}
+	return m
+}
+
+// with returns the union of several sets of files.
+func with(sets ...map[string]string) map[string]string {
+	all := make(map[string]string)
+	for _, s := range sets {
+		for name, content := range s {
+			all[name] = content
+		}
+	}
+	return all
+}
+
+func cacheFiles(cpu, index int, level, kind, size, line, shared string) map[string]string {
+	dir := fmt.Sprintf("sys/devices/system/cpu/cpu%d/cache/index%d/", cpu, index)
+	return map[string]string{
+		dir + "level": level, dir + "type": kind, dir + "size": size,
+		dir + "coherency_line_size": line, dir + "shared_cpu_list": shared,
+	}
+}
+
+// twoCores is a machine with two cores and three levels of cache.
+func twoCores() map[string]string {
+	return with(
+		map[string]string{
+			"proc/cpuinfo": "processor\t: 0\nmodel name\t: Some CPU @ 3.00GHz\nflags\t\t: fpu sse2 avx2 fma\n\n" +
+				"processor\t: 1\nmodel name\t: Some CPU @ 3.00GHz\nflags\t\t: fpu sse2 avx2 fma\n",
+			"proc/meminfo":                  "MemTotal:       16000000 kB\nMemFree:         1000000 kB\nMemAvailable:    8000000 kB\nHugePages_Total:       0\n",
+			"sys/devices/system/cpu/online": "0-1\n",
+		},
+		cacheFiles(0, 0, "1\n", "Data\n", "48K\n", "64\n", "0\n"),
+		cacheFiles(0, 1, "1\n", "Instruction\n", "32K\n", "64\n", "0\n"),
+		cacheFiles(0, 2, "2\n", "Unified\n", "2048K\n", "64\n", "0\n"),
+		cacheFiles(0, 3, "3\n", "Unified\n", "36M\n", "64\n", "0-1\n"),
+		cacheFiles(1, 0, "1\n", "Data\n", "48K\n", "64\n", "1\n"),
+		cacheFiles(1, 1, "1\n", "Instruction\n", "32K\n", "64\n", "1\n"),
+		cacheFiles(1, 2, "2\n", "Unified\n", "2048K\n", "64\n", "1\n"),
+		cacheFiles(1, 3, "3\n", "Unified\n", "36M\n", "64\n", "0-1\n"),
+	)
+}
+
+func readTree(files map[string]string) Host {
+	h := Host{Cores: 2, Usable: 2, GOMAXPROCS: 2, ISA: []string{"sse2"}}
+	h.readLinux(tree(files))
+	h.finish()
+	return h
+}
+
+func TestReadLinux(t *testing.T) {
+	h := readTree(twoCores())
+	want := []Cache{
+		{1, "data", 48 << 10, 64, 1, 2},
+		{1, "instruction", 32 << 10, 64, 1, 2},
+		{2, "unified", 2 << 20, 64, 1, 2},
+		{3, "unified", 36 << 20, 64, 2, 1},
+	}
+	if !slices.Equal(h.Caches, want) {
+		t.Errorf("caches are %v; want %v", h.Caches, want)
+	}
+	if h.CPU != "Some CPU @ 3.00GHz" || h.Virtual || h.Cores != 2 {
+		t.Errorf("CPU is %q (virtual: %v) with %d cores", h.CPU, h.Virtual, h.Cores)
+	}
+	if h.Memory != 16_000_000<<10 || h.Free != 8_000_000<<10 {
+		t.Errorf("memory is %d, free %d", h.Memory, h.Free)
+	}
+	if h.Quota != 0 {
+		t.Errorf("quota is %v without a cgroup", h.Quota)
+	}
+	if len(h.Unknown) != 0 {
+		t.Errorf("unknown: %q", h.Unknown)
+	}
+	if last, ok := h.LastLevel(); !ok || last != want[3] {
+		t.Errorf("last level is %v, %v", last, ok)
+	}
+}
+
+func TestReadLinuxOddMachines(t *testing.T) {
+	t.Run("nothing to read", func(t *testing.T) {
+		h := readTree(nil)
+		if h.CPU != "" || h.Cores != 2 || h.Caches != nil || h.Memory != 0 || h.Quota != 0 {
+			t.Errorf("host is %+v", h)
+		}
+		if want := []string{"CPU model", "caches", "memory", "free memory"}; !slices.Equal(h.Unknown, want) {
+			t.Errorf("unknown is %q; want %q", h.Unknown, want)
+		}
+		if _, ok := h.LastLevel(); ok {
+			t.Error("a last level is known")
+		}
+	})
+	t.Run("virtual", func(t *testing.T) {
+		h := readTree(map[string]string{"proc/cpuinfo": "flags\t: fpu hypervisor sse2\n"})
+		if !h.Virtual {
+			t.Error("not virtual in spite of the hypervisor flag")
+		}
+	})
+	t.Run("arm without a model name", func(t *testing.T) {
+		h := readTree(map[string]string{
+			"proc/cpuinfo":           "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n\nprocessor\t: 1\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n",
+			"proc/device-tree/model": "A Board Rev 1.4\x00",
+		})
+		if want := "A Board Rev 1.4, ARM implementer 0x41 part 0xd08"; h.CPU != want {
+			t.Errorf("CPU is %q; want %q", h.CPU, want)
+		}
+	})
+	t.Run("fewer usable than online", func(t *testing.T) {
+		files := twoCores()
+		files["sys/devices/system/cpu/online"] = "0-3,8,10-11\n"
+		if h := readTree(files); h.Cores != 7 || h.Usable != 2 {
+			t.Errorf("cores are %d, usable %d; want 7, 2", h.Cores, h.Usable)
+		}
+	})
+	t.Run("unequal cores", func(t *testing.T) {
+		h := readTree(with(map[string]string{"sys/devices/system/cpu/online": "0-2"},
+			cacheFiles(0, 0, "1", "Data", "48K", "64", "0"),
+			cacheFiles(1, 0, "1", "Data", "32K", "64", "1"),
+			cacheFiles(2, 0, "1", "Data", "32K", "64", "2")))
+		want := []Cache{{1, "data", 48 << 10, 64, 1, 1}, {1, "data", 32 << 10, 64, 1, 2}}
+		if !slices.Equal(h.Caches, want) {
+			t.Errorf("caches are %v; want %v", h.Caches, want)
+		}
+	})
+	t.Run("odd cache content", func(t *testing.T) {
+		h := readTree(with(map[string]string{"sys/devices/system/cpu/online": "0"},
+			cacheFiles(0, 0, "1", "Data", "", "64", "0"),
+			cacheFiles(0, 1, "x", "Data", "48K", "64", "0"),
+			cacheFiles(0, 2, "2", "Unified", "-4K", "64", "0"),
+			cacheFiles(0, 3, "3", "Unified", "9999999999G", "64", "0"),
+			cacheFiles(0, 4, "4", "Unified", "1M", "odd", "odd")))
+		want := []Cache{{4, "unified", 1 << 20, 0, 0, 1}}
+		if !slices.Equal(h.Caches, want) {
+			t.Errorf("caches are %v; want %v", h.Caches, want)
+		}
+	})
+	t.Run("odd list of cores", func(t *testing.T) {
+		files := twoCores()
+		files["sys/devices/system/cpu/online"] = "0-"
+		if h := readTree(files); h.Cores != 2 || h.Caches != nil {
+			t.Errorf("cores are %d, caches %v", h.Cores, h.Caches)
+		}
+	})
+}
+
+func TestParseCPUList(t *testing.T) {
+	for s, want := range map[string][]int{
+		"0": {0}, "0-3": {0, 1, 2, 3}, "5,0-1": {0, 1, 5}, "0-1,1-2": {0, 1, 2}, "7, 9": {7, 9},
+		"": nil, "a": nil, "1-": nil, "-1": nil, "3-1": nil, "0-99999999": nil, "1,,2": nil,
+	} {
+		got, ok := parseCPUList(s)
+		if ok != (want != nil) || !slices.Equal(got, want) {
+			t.Errorf("parseCPUList(%q) is %v, %v; want %v", s, got, ok, want)
+		}
+	}
+}
+
+func TestParseCacheSize(t *testing.T) {
+	for s, want := range map[string]int64{
+		"48K": 48 << 10, "36M": 36 << 20, "1G": 1 << 30, "512": 512, "0K": 0,
+		"": 0, "K": 0, "4k": 0, "-1K": 0, "1.5M": 0, "9223372036854775807": 0, "9007199254740993K": 0,
+		"4503599627370496K": 1 << 62,
+	} {
+		if got := parseCacheSize(s); got != want {
+			t.Errorf("parseCacheSize(%q) is %d; want %d", s, got, want)
+		}
+	}
+}
+
+const mounts1 = "" +
+	"27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n" +
+	"31 23 0:28 / /sys/fs/cgroup rw shared:9 - tmpfs tmpfs rw\n" +
+	"32 31 0:29 / /sys/fs/cgroup/cpuset rw shared:10 - cgroup cgroup rw,cpuset\n" +
+	"33 31 0:30 / /sys/fs/cgroup/cpu,cpuacct rw shared:11 - cgroup cgroup rw,cpu,cpuacct\n" +
+	"34 31 0:32 / /sys/fs/cgroup/memory rw shared:12 - cgroup cgroup rw,memory\n"
+
+const mounts2 = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n" +
+	"30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
+
+func TestQuota(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  float64
+	}{
+		{"v2", map[string]string{
+			"proc/self/cgroup": "0::/user.slice/app\n", "proc/self/mountinfo": mounts2,
+			"sys/fs/cgroup/user.slice/app/cpu.max": "150000 100000\n",
+		}, 1.5},
+		{"v2 without a limit", map[string]string{
+			"proc/self/cgroup": "0::/app\n", "proc/self/mountinfo": mounts2,
+			"sys/fs/cgroup/app/cpu.max": "max 100000\n",
+		}, 0},
+		{"v2, the parent is tighter", map[string]string{
+			"proc/self/cgroup": "0::/a/b/c\n", "proc/self/mountinfo": mounts2,
+			"sys/fs/cgroup/a/b/c/cpu.max": "400000 100000\n",
+			"sys/fs/cgroup/a/b/cpu.max":   "max 100000\n",
+			"sys/fs/cgroup/a/cpu.max":     "100000 50000\n",
+		}, 2},
+		{"v2 in a container", map[string]string{
+			"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": mounts2,
+			"sys/fs/cgroup/cpu.max": "50000 100000\n",
+		}, 0.5},
+		{"v2, group outside the namespace", map[string]string{
+			"proc/self/cgroup": "0::/../other\n", "proc/self/mountinfo": mounts2,
+			"sys/fs/cgroup/cpu.max": "50000 100000\n",
+		}, 0.5},
+		{"v1", map[string]string{
+			"proc/self/cgroup":    "9:name=systemd:/\n4:cpu,cpuacct:/docker/x\n3:cpuset:/y\n0::/z\n",
+			"proc/self/mountinfo": mounts1,
+			"sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_quota_us":  "250000\n",
+			"sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_period_us": "100000\n",
+		}, 2.5},
+		{"v1 without a limit", map[string]string{
+			"proc/self/cgroup": "4:cpu,cpuacct:/\n", "proc/self/mountinfo": mounts1,
+			"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us":  "-1\n",
+			"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
+		}, 0},
+		{"v1, only the container's part is mounted", map[string]string{
+			"proc/self/cgroup":                    "4:cpu:/docker/x\n",
+			"proc/self/mountinfo":                 "33 31 0:30 /docker/x /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n",
+			"sys/fs/cgroup/cpu/cpu.cfs_quota_us":  "100000\n",
+			"sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+		}, 1},
+		{"v1, a mount of a group with a longer name does not match", map[string]string{
+			"proc/self/cgroup":        "4:cpu:/docker/xy\n",
+			"proc/self/mountinfo":     "33 31 0:30 /docker/x /mnt rw - cgroup cgroup rw,cpu\n",
+			"mnt/y/cpu.cfs_quota_us":  "100000\n",
+			"mnt/y/cpu.cfs_period_us": "100000\n",
+		}, 0},
+		{"a mount point with a space", map[string]string{
+			"proc/self/cgroup":    "0::/\n",
+			"proc/self/mountinfo": "30 23 0:26 / /my\\040groups rw - cgroup2 none rw\n",
+			"my groups/cpu.max":   "300000 100000\n",
+		}, 3},
+		{"odd content", map[string]string{
+			"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": mounts2, "sys/fs/cgroup/cpu.max": "many 100000\n",
+		}, 0},
+		{"one number", map[string]string{
+			"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": mounts2, "sys/fs/cgroup/cpu.max": "100000\n",
+		}, 0},
+		{"a period of 0", map[string]string{
+			"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": mounts2, "sys/fs/cgroup/cpu.max": "100000 0\n",
+		}, 0},
+		{"odd lines", map[string]string{
+			"proc/self/cgroup": "x\n0:\n\n", "proc/self/mountinfo": "x\n- - -\n", "sys/fs/cgroup/cpu.max": "100000 100000\n",
+		}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if h := readTree(c.files); h.Quota != c.want {
+				t.Errorf("quota is %v cores; want %v", h.Quota, c.want)
+			}
+		})
+	}
+}
+
+func TestMemoryLimit(t *testing.T) {
+	const meminfo = "MemTotal:       16000000 kB\nMemAvailable:    8000000 kB\n"
+	v1 := func(limit, usage string) map[string]string {
+		return map[string]string{
+			"proc/meminfo": meminfo, "proc/self/cgroup": "5:memory:/x\n", "proc/self/mountinfo": mounts1,
+			"sys/fs/cgroup/memory/x/memory.limit_in_bytes": limit,
+			"sys/fs/cgroup/memory/x/memory.usage_in_bytes": usage,
+		}
+	}
+	v2 := func(limit, usage string) map[string]string {
+		return map[string]string{
+			"proc/meminfo": meminfo, "proc/self/cgroup": "0::/x\n", "proc/self/mountinfo": mounts2,
+			"sys/fs/cgroup/x/memory.max":     limit,
+			"sys/fs/cgroup/x/memory.current": usage,
+		}
+	}
+	stat := func(name, content string) map[string]string { return map[string]string{name: content} }
+	const available = 8_000_000 << 10
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  int64
+	}{
+		{"v2", v2("1000000", "400000"), 600_000},
+		{"v2, none", v2("max", "400000"), available},
+		{"v2, above what is available", v2("15000000000", "1"), available},
+		{"v2, used up", v2("1000", "2000"), 1},
+		{"v2, usage missing", v2("1000", ""), available},
+		{"v2, files can be taken back", with(v2("1000000", "400000"),
+			stat("sys/fs/cgroup/x/memory.stat", "anon 150000\nfile 250000\nactive_file 50000\ninactive_file 200000\n")), 850_000},
+		{"v2, more files than usage", with(v2("1000000", "400000"),
+			stat("sys/fs/cgroup/x/memory.stat", "active_file 300000\ninactive_file 200000\n")), 900_000},
+		{"v2, odd files", with(v2("1000000", "400000"),
+			stat("sys/fs/cgroup/x/memory.stat", "active_file -1\ninactive_file x\n\n")), 600_000},
+		{"v1", v1("1000000", "400000"), 600_000},
+		{"v1, files can be taken back", with(v1("1000000", "400000"),
+			stat("sys/fs/cgroup/memory/x/memory.stat", "inactive_file 1\ntotal_inactive_file 200000\ntotal_active_file 0\n")), 800_000},
+		{"v1, none", v1("9223372036854771712", "400000"), available},
+	} {
+		if h := readTree(c.files); h.Free != c.want {
+			t.Errorf("%s: free memory is %d; want %d", c.name, h.Free, c.want)
+		}
+	}
+}
+
+func FuzzReadLinux(f *testing.F) {
+	f.Add("processor: 0\nmodel name: x\n", "MemTotal: 1 kB\n", "0-1", "0::/a\n", mounts2, "150000 100000")
+	f.Add("CPU part: 1\nCPU implementer: 2", "MemTotal: x kB\n", "0,", "4:cpu:/../a\n", mounts1, "max 0")
+	f.Fuzz(func(t *testing.T, cpuinfo, meminfo, online, group, mountinfo, value string) {
+		files := map[string]string{
+			"proc/cpuinfo": cpuinfo, "proc/meminfo": meminfo, "sys/devices/system/cpu/online": online,
+			"proc/self/cgroup": group, "proc/self/mountinfo": mountinfo,
+			"sys/fs/cgroup/cpu.max": value, "sys/fs/cgroup/a/cpu.max": value, "sys/fs/cgroup/memory.max": value,
+			"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": value, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": value,
+		}
+		h := readTree(with(files, cacheFiles(0, 0, value, value, value, value, online)))
+		if !(h.Quota >= 0) || math.IsInf(h.Quota, 0) || h.Memory < 0 || h.Free < 0 || h.Cores < 1 {
+			t.Errorf("host is %+v", h)
+		}
+		for _, c := range h.Caches {
+			if c.Level < 1 || c.Bytes < 1 || c.LineBytes < 0 || c.Cores < 0 || c.Count < 1 {
+				t.Errorf("cache is %+v", c)
+			}
+		}
+		_ = h.String()
+	})
+}
+
+func TestReadSysctl(t *testing.T) {
+	n4 := func(n uint32) []byte { return binary.LittleEndian.AppendUint32(nil, n) }
+	n8 := func(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
+	read := func(texts map[string]string, numbers map[string][]byte) Host {
+		h := Host{Cores: 1, Usable: 1}
+		missing := errors.New("no such name")
+		h.readSysctl(func(name string) (string, error) {
+			if s, ok := texts[name]; ok {
+				return s, nil
+			}
+			return "", missing
+		}, func(name string, _ ...int) ([]byte, error) {
+			if b, ok := numbers[name]; ok {
+				return b, nil
+			}
+			return nil, missing
+		})
+		h.finish()
+		return h
+	}
+	t.Run("two kinds of core", func(t *testing.T) {
+		h := read(map[string]string{"machdep.cpu.brand_string": "A chip"}, map[string][]byte{
+			"hw.logicalcpu_max": n4(8), "hw.memsize": n8(16 << 30), "hw.cachelinesize": n8(128), "hw.nperflevels": n4(2),
+			"hw.perflevel0.logicalcpu_max": n4(4), "hw.perflevel0.physicalcpu_max": n4(2), "hw.perflevel0.l1dcachesize": n4(128 << 10), "hw.perflevel0.l1icachesize": n4(192 << 10),
+			"hw.perflevel0.l2cachesize": n4(12 << 20), "hw.perflevel0.cpusperl2": n4(4),
+			"hw.perflevel1.logicalcpu_max": n4(4), "hw.perflevel1.l1dcachesize": n4(64 << 10),
+			"hw.perflevel1.l2cachesize": n4(4 << 20), "hw.perflevel1.cpusperl2": n4(4),
+		})
+		want := []Cache{
+			{1, "data", 128 << 10, 128, 2, 2},
+			{1, "data", 64 << 10, 128, 0, 0}, // how many share it is not told
+			{1, "instruction", 192 << 10, 128, 2, 2},
+			{2, "unified", 12 << 20, 128, 4, 1},
+			{2, "unified", 4 << 20, 128, 4, 1},
+		}
+		if h.CPU != "A chip" || h.Cores != 8 || h.Memory != 16<<30 || h.Virtual || !slices.Equal(h.Caches, want) {
+			t.Errorf("host is %+v; want caches %v", h, want)
+		}
+		if last, ok := h.LastLevel(); !ok || last != want[3] {
+			t.Errorf("last level is %v, %v", last, ok)
+		}
+	})
+	t.Run("one kind of core", func(t *testing.T) {
+		h := read(nil, map[string][]byte{
+			"hw.l1dcachesize": n8(32 << 10), "hw.l2cachesize": n8(256 << 10), "hw.l3cachesize": n8(6 << 20), "hw.cachelinesize": n8(64), "kern.hv_vmm_present": n4(1),
+		})
+		want := []Cache{{1, "data", 32 << 10, 64, 0, 0}, {2, "unified", 256 << 10, 64, 0, 0}, {3, "unified", 6 << 20, 64, 0, 0}}
+		if !h.Virtual || !slices.Equal(h.Caches, want) {
+			t.Errorf("host is %+v; want caches %v", h, want)
+		}
+	})
+	t.Run("nothing to read, odd sizes", func(t *testing.T) {
+		h := read(nil, map[string][]byte{"hw.memsize": {1, 2, 3}, "hw.l2cachesize": n4(0xffffffff)})
+		if h.CPU != "" || h.Cores != 1 || h.Memory != 0 || h.Caches != nil {
+			t.Errorf("host is %+v", h)
+		}
+	})
+}
+
+func TestHostString(t *testing.T) {
+	h := Host{
+		CPU: "Some CPU", Virtual: true, Arch: "amd64", OS: "linux", Cores: 8, Usable: 4, GOMAXPROCS: 3, Quota: 2.5,
+		Caches: []Cache{{Level: 1, Type: "data", Bytes: 48 << 10}, {Level: 1, Type: "instruction", Bytes: 32 << 10}, {Level: 3, Type: "unified", Bytes: 36 << 20}},
+		Memory: 16 << 30, ISA: []string{"sse2", "avx", "avx2", "fma"}, GoVersion: "go1.26.0", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+	want := "Some CPU (virtual machine), 8 logical cores (4 usable), GOMAXPROCS 3, CPU quota 2.5 cores, L1d 48 KiB, L3 36 MiB, 16 GiB memory, avx2 fma, linux/amd64, go1.26.0, 2026-01-02"
+	if got := h.String(); got != want {
+		t.Errorf("String is\n%q; want\n%q", got, want)
+	}
+	h = Host{Arch: "riscv64", OS: "plan9", Cores: 1, Usable: 1, GOMAXPROCS: 1, GoVersion: "go1.26.0", Date: h.Date}
+	want = "CPU unknown, 1 logical core, GOMAXPROCS 1, caches unknown, memory unknown, plan9/riscv64, go1.26.0, 2026-01-02"
+	if got := h.String(); got != want {
+		t.Errorf("String is\n%q; want\n%q", got, want)
+	}
+	if got := (Cache{Level: 1, Type: "instruction", Bytes: 32 << 10}).String(); got != "L1i 32 KiB" {
+		t.Errorf("cache is %q", got)
+	}
+}
+
+func TestLastLevelHoldsData(t *testing.T) {
+	code := Cache{Level: 1, Type: "instruction", Bytes: 64 << 10}
+	data := Cache{Level: 1, Type: "data", Bytes: 48 << 10}
+	if last, ok := (Host{Caches: []Cache{data, code}}).LastLevel(); !ok || last != data {
+		t.Errorf("last level is %v, %v; want %v", last, ok, data)
+	}
+	if last, ok := (Host{Caches: []Cache{code}}).LastLevel(); ok {
+		t.Errorf("last level is %v; want none", last)
+	}
+}
+
+func TestBinarySize(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 B", 1023: "1023 B", 1024: "1 KiB", 48 << 10: "48 KiB", 1536 << 10: "1.5 MiB", 480 << 20: "480 MiB", 25276063744: "23.54 GiB", math.MaxInt64: "8 EiB",
+	} {
+		if got := binarySize(n); got != want {
+			t.Errorf("binarySize(%d) is %q; want %q", n, got, want)
+		}
+	}
+}
+
+func TestCoresUsed(t *testing.T) {
+	for _, c := range []struct {
+		h    Host
+		want float64
+	}{
+		{Host{GOMAXPROCS: 8, Usable: 4}, 4},
+		{Host{GOMAXPROCS: 2, Usable: 4}, 2},
+		{Host{GOMAXPROCS: 4, Usable: 4, Quota: 1.5}, 1.5},
+		{Host{GOMAXPROCS: 4, Usable: 4, Quota: 16}, 4},
+	} {
+		if got := c.h.CoresUsed(); got != c.want {
+			t.Errorf("cores used of %+v are %v; want %v", c.h, got, c.want)
+		}
+	}
+}
+
+// This machine, whatever it is: facts are plausible, and survive JSON.
+func TestReadHost(t *testing.T) {
+	h := ReadHost()
+	if h.Arch != runtime.GOARCH || h.OS != runtime.GOOS || h.GoVersion != runtime.Version() || h.Date.IsZero() {
+		t.Errorf("host is %+v", h)
+	}
+	if h.Usable < 1 || h.Cores < h.Usable || h.GOMAXPROCS < 1 || !(h.CoresUsed() > 0) || h.Quota < 0 {
+		t.Errorf("cores are %d, usable %d, GOMAXPROCS %d, quota %v", h.Cores, h.Usable, h.GOMAXPROCS, h.Quota)
+	}
+	if h.Free > h.Memory {
+		t.Errorf("free memory is %d of %d", h.Free, h.Memory)
+	}
+	if s := h.String(); strings.Contains(s, "\n") || !strings.Contains(s, h.OS+"/"+h.Arch) {
+		t.Errorf("String is %q", s)
+	}
+	b, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Host
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	if !back.Date.Equal(h.Date) {
+		t.Errorf("date is %v after JSON; was %v", back.Date, h.Date)
+	}
+	back.Date = h.Date
+	if !reflect.DeepEqual(back, h) {
+		t.Errorf("after JSON:\n%+v; was\n%+v", back, h)
+	}
+}

@@ -1,0 +1,543 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestBadArguments(t *testing.T) {
+	f := func() {}
+	w := Work{FLOPs: 1}
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		name  string
+		run   func() (Result, error)
+		parts []string
+	}{
+		{"nil function", func() (Result, error) { return Run("a", w, Options{}, nil) }, []string{`"a"`, "nil"}},
+		{"no name", func() (Result, error) { return Run("", w, Options{}, f) }, []string{"name", "empty"}},
+		{"negative samples", func() (Result, error) { return Run("a", w, Options{Samples: -1}, f) }, []string{"Options.Samples is -1"}},
+		{"many samples", func() (Result, error) { return Run("a", w, Options{Samples: maxSamples + 1}, f) }, []string{"Options.Samples is 10001"}},
+		{"negative time", func() (Result, error) { return Run("a", w, Options{MinTime: -1}, f) }, []string{"Options.MinTime is -1ns"}},
+		{"an hour a sample", func() (Result, error) { return Run("a", w, Options{MinTime: time.Hour}, f) }, []string{"Options.MinTime is 1h0m0s"}},
+		{"negative spread", func() (Result, error) { return Run("a", w, Options{SpreadLimit: -0.1}, f) }, []string{"Options.SpreadLimit is -0.1"}},
+		{"NaN spread", func() (Result, error) { return Run("a", w, Options{SpreadLimit: nan}, f) }, []string{"Options.SpreadLimit is NaN"}},
+		{"infinite spread", func() (Result, error) { return Run("a", w, Options{SpreadLimit: inf}, f) }, []string{"Options.SpreadLimit is +Inf"}},
+		{"NaN work", func() (Result, error) { return Run("a", Work{FLOPs: nan}, Options{}, f) }, []string{`"a"`, "Work.FLOPs is NaN"}},
+		{"infinite work", func() (Result, error) { return Run("a", Work{Bytes: inf}, Options{}, f) }, []string{"Work.Bytes is +Inf"}},
+		{"negative work", func() (Result, error) { return Run("a", Work{Bytes: -1}, Options{}, f) }, []string{"Work.Bytes is -1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := c.run()
+			wantError(t, err, c.parts...)
+		})
+	}
+
+	_, err := Compare(Options{})
+	wantError(t, err, "0 cases")
+	_, err = Compare(Options{}, Case{Name: "a", Run: f}, Case{Name: "a", Run: f})
+	wantError(t, err, "case 1", `"a"`, "another")
+	_, err = Compare(Options{}, Case{Name: "a", Run: f, Threads: -2})
+	wantError(t, err, `"a"`, "Threads", "-2")
+	_, err = Compare(Options{}, Case{Name: "a", Run: f}, Case{Name: "b"})
+	wantError(t, err, `"b"`, "nil")
+}
+
+func TestDefaults(t *testing.T) {
+	o, err := Options{}.complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.MinTime != DefaultMinTime || o.Samples != DefaultSamples || o.SpreadLimit != DefaultSpread || o.timer == nil {
+		t.Errorf("completed zero value is %+v", o)
+	}
+}
+
+func TestNothingRunsOnBadArguments(t *testing.T) {
+	ran := false
+	_, err := Compare(Options{}, Case{Name: "a", Run: func() { ran = true }}, Case{Name: "b"})
+	wantError(t, err, `"b"`)
+	if ran {
+		t.Error("the first case ran although the second is bad")
+	}
+}
+
+func TestCalibration(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		cost       time.Duration
+		resolution time.Duration
+		minTime    time.Duration
+		low, high  int // calls of a sample
+	}{
+		{"100 ns", 100, 0, 20 * time.Millisecond, 200_000, 240_001},
+		{"3 µs", 3_000, 0, 20 * time.Millisecond, 6_667, 8_001},
+		{"just one sample long", 20 * time.Millisecond, 0, 20 * time.Millisecond, 1, 1},
+		{"just shorter than a sample", 20*time.Millisecond - 1, 0, 20 * time.Millisecond, 2, 2},
+		{"longer than a sample", time.Second, 0, 20 * time.Millisecond, 1, 1},
+		{"the clock's steps ask for more", time.Millisecond, time.Millisecond, time.Millisecond, 100, 121},
+		{"a step longer than a call", time.Microsecond, time.Millisecond, time.Millisecond, 100_000, 121_000},
+		{"the clock may not ask for more than a second", time.Millisecond, 50 * time.Millisecond, time.Millisecond, 1000, 1200},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clock := &fakeClock{resolution: c.resolution}
+			o := clock.options()
+			o.MinTime = c.minTime
+			r, err := Run("f", Work{FLOPs: 50}, o, func() { clock.work(c.cost) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Calls < c.low || r.Calls > c.high {
+				t.Errorf("%d calls a sample; want %d to %d", r.Calls, c.low, c.high)
+			}
+			if len(r.Samples) != DefaultSamples {
+				t.Errorf("%d samples; want %d", len(r.Samples), DefaultSamples)
+			}
+			for _, s := range r.Samples {
+				// A sample is wrong by less than one step of the clock.
+				tol := c.resolution.Seconds()/float64(r.Calls) + 1e-15
+				if !(math.Abs(s-c.cost.Seconds()) <= tol) {
+					t.Errorf("a sample says %v s a call; a call takes %v s", s, c.cost.Seconds())
+				}
+			}
+		})
+	}
+}
+
+// A slow function is called no more often than needed: once to warm up, unless
+// the first call may have been slow for being the first.
+func TestSlowFunctionsAreCalledFewTimes(t *testing.T) {
+	for _, c := range []struct {
+		cost time.Duration
+		want int
+	}{
+		{slowFactor * DefaultMinTime, 1 + DefaultSamples},
+		{DefaultMinTime, 3 + DefaultSamples},
+	} {
+		clock := &fakeClock{}
+		calls := 0
+		_, err := Run("slow", Work{}, clock.options(), func() { calls++; clock.work(c.cost) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if calls != c.want {
+			t.Errorf("a function of %v was called %d times; want %d", c.cost, calls, c.want)
+		}
+	}
+}
+
+func TestColdFirstCallDoesNotDecide(t *testing.T) {
+	clock := &fakeClock{}
+	calls := 0
+	r, err := Run("cold", Work{}, clock.options(), func() {
+		if calls++; calls == 1 {
+			clock.work(3 * DefaultMinTime)
+		}
+		clock.work(time.Microsecond)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := int(DefaultMinTime / time.Microsecond); r.Calls < want {
+		t.Errorf("%d calls a sample; want at least %d", r.Calls, want)
+	}
+	if r.Max > 1.001e-6 {
+		t.Errorf("the cold call is in a sample: %v", r.Samples)
+	}
+}
+
+func TestOneDisturbanceDoesNotDecideTheCalibration(t *testing.T) {
+	clock := &fakeClock{}
+	calls := 0
+	r, err := Run("disturbed", Work{}, clock.options(), func() {
+		if calls++; calls == 2 { // the first call that counts
+			clock.work(DefaultMinTime)
+		}
+		clock.work(time.Microsecond)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := int(DefaultMinTime / time.Microsecond); r.Calls < want {
+		t.Errorf("%d calls a sample; want at least %d", r.Calls, want)
+	}
+}
+
+// scripted returns a function whose warm-up calls take warm, and whose timed
+// samples (of one call each) take the times of the script in turn.
+func scripted(clock *fakeClock, warm time.Duration, script ...time.Duration) func() {
+	calls := 0
+	return func() {
+		i := calls - 3 // a function as long as a sample is called three times to warm up
+		calls++
+		if i < 0 {
+			clock.work(warm)
+			return
+		}
+		clock.work(script[i])
+	}
+}
+
+func TestStatisticsKeepEverySample(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name             string
+		script           []time.Duration
+		min, median, max float64
+		spread           float64
+		warnings         []string
+	}{
+		{"steady", []time.Duration{30 * ms, 31 * ms, 30 * ms}, 0.030, 0.030, 0.031, 0, nil},
+		{"odd count", []time.Duration{36 * ms, 30 * ms, 33 * ms}, 0.030, 0.033, 0.036, 0.1, []string{"10.0% above the best (limit 5%)"}},
+		{"even count", []time.Duration{30 * ms, 34 * ms, 32 * ms, 40 * ms}, 0.030, 0.033, 0.040, 0.1, []string{"the median of 4 samples"}},
+		{"at the limit", []time.Duration{20 * ms, 21 * ms, 21 * ms}, 0.020, 0.021, 0.021, 0.05, nil},
+		{"one far out", []time.Duration{30 * ms, 30 * ms, 30 * ms, 90 * ms, 30 * ms}, 0.030, 0.030, 0.090, 0, []string{"worst sample took 3.0 times"}},
+		{"single", []time.Duration{30 * ms}, 0.030, 0.030, 0.030, 0, []string{"one sample only"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clock := &fakeClock{}
+			o := clock.options()
+			o.Samples = len(c.script)
+			// Exactly at the limit is within it, whatever the rounding.
+			o.SpreadLimit = DefaultSpread + 1e-12
+			r, err := Run("f", Work{}, o, scripted(clock, 25*ms, c.script...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range c.script {
+				if r.Samples[i] != want.Seconds() {
+					t.Errorf("sample %d is %v s; it took %v", i, r.Samples[i], want)
+				}
+			}
+			for _, f := range []struct {
+				name      string
+				got, want float64
+			}{{"min", r.Min, c.min}, {"median", r.Median, c.median}, {"max", r.Max, c.max}, {"spread", r.Spread, c.spread}} {
+				if !(math.Abs(f.got-f.want) <= 1e-12) {
+					t.Errorf("%s is %v; want %v", f.name, f.got, f.want)
+				}
+			}
+			wantWarnings(t, r.Warnings, c.warnings...)
+		})
+	}
+}
+
+func TestRates(t *testing.T) {
+	r := Result{Work: Work{FLOPs: 3e9, Bytes: 1e9}, Min: 0.5, Median: 1}
+	if got := r.GFLOPS(); got != 6 {
+		t.Errorf("GFLOPS is %v; want 6 (from the best sample)", got)
+	}
+	if got := r.GBps(); got != 2 {
+		t.Errorf("GBps is %v; want 2", got)
+	}
+	want := []Quantity{{0.5, "s", Lower}, {6, "GFLOP/s", Higher}, {2, "GB/s", Higher}}
+	if got := r.Quantities(); !slices.Equal(got, want) {
+		t.Errorf("quantities are %v; want %v", got, want)
+	}
+	r.Work = Work{}
+	if r.GFLOPS() != 0 || r.GBps() != 0 || len(r.Quantities()) != 1 {
+		t.Errorf("rates of uncounted work: %v", r.Quantities())
+	}
+	if i, err := (Work{FLOPs: 3, Bytes: 2}).Intensity(); err != nil || i != 1.5 {
+		t.Errorf("intensity is %v, %v; want 1.5", i, err)
+	}
+	_, err := Work{FLOPs: 3}.Intensity()
+	wantError(t, err, "Work.Bytes is 0")
+	_, err = Work{FLOPs: -3, Bytes: 1}.Intensity()
+	wantError(t, err, "Work.FLOPs is -3")
+}
+
+func TestTooFast(t *testing.T) {
+	clock := &fakeClock{}
+	_, err := Run("nothing", Work{}, clock.options(), func() {})
+	wantError(t, err, `"nothing"`, "no time")
+
+	// Time that only the calibration sees.
+	clock = &fakeClock{}
+	calls := 0
+	_, err = Run("soon nothing", Work{}, clock.options(), func() {
+		if calls++; calls <= 3 {
+			clock.work(DefaultMinTime)
+		}
+	})
+	wantError(t, err, `"soon nothing"`, "no time")
+}
+
+func TestDoubtAboutShortCalls(t *testing.T) {
+	// A step of 50 ms: even a sample of a second is wrong by up to 5%.
+	clock := &fakeClock{resolution: 50 * time.Millisecond}
+	r, err := Run("coarse", Work{}, clock.options(), func() { clock.work(time.Millisecond) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantWarnings(t, r.Warnings, "the clock moves in steps of 50 ms")
+
+	// What counts is the shortest sample, wherever it stands.
+	clock = &fakeClock{resolution: time.Millisecond}
+	o := clock.options()
+	o.SpreadLimit, o.Samples = 10, 3
+	r, err = Run("shorter", Work{}, o, scripted(clock, 120*time.Millisecond, 90*time.Millisecond, 50*time.Millisecond, 90*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantWarnings(t, r.Warnings, "the shortest sample took 50 ms and the clock moves in steps of 1 ms: the time can be 2.0% wrong")
+
+	clock = &fakeClock{}
+	o = clock.options()
+	o.timer.call = 2e-9
+	for cost, warnings := range map[time.Duration][]string{
+		callMargin*2 - 1: {"a call took 99 ns, and 2 ns of it is the call itself"},
+		callMargin*2 + 1: nil,
+	} {
+		r, err = Run("short", Work{}, o, func() { clock.work(cost) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantWarnings(t, r.Warnings, warnings...)
+	}
+}
+
+func TestBusy(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		threads  int
+		cpu      time.Duration // of each call, which takes 30 ms
+		busy     float64
+		warnings []string
+	}{
+		{"one thread, undisturbed", 1, 30 * time.Millisecond, 1, nil},
+		{"one thread, half the time", 1, 15 * time.Millisecond, 0.5, []string{"0.50 cores were at work on average for 1 thread"}},
+		{"two threads", 2, 57 * time.Millisecond, 1.9, nil},
+		{"two threads, one core", 2, 30 * time.Millisecond, 1, []string{"1.00 cores were at work on average for 2 threads"}},
+		{"threads not stated", 0, 3 * time.Millisecond, 0.1, nil},
+		{"CPU time unknown", 2, 0, 0, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clock := &fakeClock{}
+			o := clock.options()
+			o.timer.cpu = func() time.Duration { return clock.cpuAt }
+			r, err := Compare(o, Case{Name: "f", Threads: c.threads, Run: func() {
+				clock.work(30 * time.Millisecond)
+				clock.cpuAt += c.cpu
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(math.Abs(r[0].Busy-c.busy) <= 1e-12) {
+				t.Errorf("busy is %v; want %v", r[0].Busy, c.busy)
+			}
+			if r[0].Threads != c.threads {
+				t.Errorf("threads are %d; want %d", r[0].Threads, c.threads)
+			}
+			wantWarnings(t, r[0].Warnings, c.warnings...)
+		})
+	}
+}
+
+func TestCompareInterleaves(t *testing.T) {
+	clock := &fakeClock{}
+	o := clock.options()
+	o.Samples = 3
+	var order strings.Builder
+	// A's samples take two calls each, so that one untimed call goes before
+	// them; B's take one.
+	r, err := Compare(o,
+		Case{Name: "A", Run: func() { order.WriteByte('A'); clock.work(15 * time.Millisecond) }},
+		Case{Name: "B", Run: func() { order.WriteByte('B'); clock.work(40 * time.Millisecond) }},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r[0].Name != "A" || r[1].Name != "B" || r[0].Calls != 2 || r[1].Calls != 1 {
+		t.Fatalf("results are %v", r)
+	}
+	const warm = "A" + "A" + "AA" + "AA" + "BBB"
+	if got, want := order.String(), warm+"AAAB"+"AAAB"+"AAAB"; got != want {
+		t.Errorf("order of calls is %s; want %s", got, want)
+	}
+	if !r[0].Started.Equal(r[1].Started) {
+		t.Errorf("results of one run started at %v and %v", r[0].Started, r[1].Started)
+	}
+}
+
+func TestVerify(t *testing.T) {
+	clock := &fakeClock{}
+	var order strings.Builder
+	c := Case{
+		Name:   "f",
+		Run:    func() { order.WriteByte('r'); clock.work(time.Second) },
+		Verify: func() error { order.WriteByte('v'); clock.work(time.Hour); return nil },
+	}
+	r, err := Compare(clock.options(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := order.String(), "rv"+strings.Repeat("r", DefaultSamples); got != want {
+		t.Errorf("order is %s; want %s", got, want)
+	}
+	if r[0].Max != 1 {
+		t.Errorf("verification was timed: %v", r[0].Samples)
+	}
+
+	order.Reset()
+	wrong := errors.New("element 3 is 7")
+	c.Verify = func() error { return wrong }
+	_, err = Compare(clock.options(), c)
+	wantError(t, err, `"f"`, "element 3 is 7")
+	if !errors.Is(err, wrong) {
+		t.Error("the error does not wrap what Verify returned")
+	}
+	if order.String() != "r" {
+		t.Errorf("calls after a wrong result: %s", order.String())
+	}
+}
+
+func TestProgress(t *testing.T) {
+	clock := &fakeClock{}
+	o := clock.options()
+	o.Samples = 3
+	var seen []string
+	o.Progress = func(done, total int) {
+		seen = append(seen, fmt.Sprintf("%d/%d", done, total))
+		clock.work(time.Hour) // must not enter a sample
+	}
+	step := func() { clock.work(50 * time.Millisecond) }
+	r, err := Compare(o, Case{Name: "A", Run: step}, Case{Name: "B", Run: step})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"0/8", "1/8", "2/8", "3/8", "4/8", "5/8", "6/8", "7/8", "8/8"}
+	if !slices.Equal(seen, want) {
+		t.Errorf("progress is %v; want %v", seen, want)
+	}
+	for _, r := range r {
+		if r.Max != 0.05 {
+			t.Errorf("%s: progress was timed: %v", r.Name, r.Samples)
+		}
+	}
+}
+
+func TestSpeedups(t *testing.T) {
+	clock := &fakeClock{}
+	const ms = time.Millisecond
+	o := clock.options()
+	o.Samples = 3
+	// The machine slows down in the second round, for both.
+	r, err := Compare(o,
+		Case{Name: "slow", Run: scripted(clock, 60*ms, 60*ms, 120*ms, 66*ms)},
+		Case{Name: "fast", Run: scripted(clock, 30*ms, 30*ms, 60*ms, 30*ms)},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Speedups(r[0], r[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Speedup{Base: "slow", Other: "fast", Rounds: []float64{2, 2, 2.2}, Min: 2, Median: 2, Max: 2.2}
+	if s.Base != want.Base || s.Other != want.Other {
+		t.Errorf("speedup is of %q over %q", s.Other, s.Base)
+	}
+	got := append(slices.Clone(s.Rounds), s.Min, s.Median, s.Max)
+	for i, w := range append(slices.Clone(want.Rounds), want.Min, want.Median, want.Max) {
+		if !(math.Abs(got[i]-w) <= 1e-12) {
+			t.Errorf("speedup is %+v; want %+v", s, want)
+			break
+		}
+	}
+	if got, want := s.String(), "fast runs at 2 times the speed of slow (median of 3 rounds, 2 to 2.2)"; got != want {
+		t.Errorf("String is %q; want %q", got, want)
+	}
+
+	// What came back from a file can still be paired.
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back []Result
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Speedups(back[0], back[1])
+	if err != nil || !reflect.DeepEqual(again, s) {
+		t.Errorf("after JSON: %+v, %v; want %+v", again, err, s)
+	}
+
+	clock.work(time.Second)
+	other, err := Run("apart", Work{}, o, func() { clock.work(30 * ms) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Speedups(r[0], other)
+	wantError(t, err, `"slow"`, `"apart"`, "not timed in one run")
+	_, err = Speedups(Result{Name: "a"}, Result{Name: "b"})
+	wantError(t, err, "not timed in one run")
+	empty := Result{Name: "a", Started: clock.now()}
+	_, err = Speedups(empty, empty)
+	wantError(t, err, "no samples")
+	zero := r[1]
+	zero.Samples = []float64{0.03, 0, 0.03}
+	_, err = Speedups(r[0], zero)
+	wantError(t, err, "round 1")
+}
+
+func TestResolution(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		clock fakeClock
+		want  time.Duration
+	}{
+		{"steps longer than a reading", fakeClock{resolution: time.Millisecond, reading: 100}, time.Millisecond},
+		{"readings longer than a step", fakeClock{resolution: 1, reading: 100}, 100},
+		{"stands still", fakeClock{}, 0},
+	} {
+		if got := resolution(c.clock.now); got != c.want {
+			t.Errorf("%s: resolution is %v; want %v", c.name, got, c.want)
+		}
+	}
+	clock := &fakeClock{reading: 16384}
+	if got := newTimer(clock.now, nil).call; !(math.Abs(got-1e-9) <= 1e-15) {
+		t.Errorf("an empty call costs %v s; want 1e-9: one reading over 16384 calls", got)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for s, want := range map[float64]string{
+		2.5: "2.5 s", 1: "1 s", 0.0421337: "42.13 ms", 1.5e-6: "1.5 µs", 1e-6: "1 µs", 99e-9: "99 ns", 4.2e-10: "0.42 ns", 0: "0 ns",
+	} {
+		if got := seconds(s); got != want {
+			t.Errorf("seconds(%v) is %q; want %q", s, got, want)
+		}
+	}
+	r := Result{Name: "f", Work: Work{FLOPs: 1e9, Bytes: 2e9}, Threads: 2, Min: 0.5, Spread: 0.0123, Samples: []float64{0.5, 0.6}}
+	if got, want := r.String(), "f: 2 GFLOP/s, 4 GB/s, 500 ms a call (best of 2, median +1.2%), 2 threads"; got != want {
+		t.Errorf("String is %q; want %q", got, want)
+	}
+	r = Result{Name: "f", Min: 0.5, Samples: []float64{0.5}, Threads: 1, Warnings: []string{"x"}}
+	if got, want := r.String(), "f: 500 ms a call (best of 1, median +0.0%), 1 thread, 1 warning"; got != want {
+		t.Errorf("String is %q; want %q", got, want)
+	}
+}
+
+// The machine's own clock works with the harness: no figure is asserted.
+func TestRealClock(t *testing.T) {
+	x := 1.0
+	r, err := Run("multiply", Work{FLOPs: 1000}, Options{MinTime: time.Microsecond, Samples: 2}, func() {
+		for range 1000 {
+			x *= 1.0000001
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(r.Min > 0) || !(r.GFLOPS() > 0) || len(r.Samples) != 2 || r.Started.IsZero() {
+		t.Errorf("result is %+v", r)
+	}
+}

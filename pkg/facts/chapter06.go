@@ -1,0 +1,86 @@
+package facts
+
+import (
+	"fmt"
+
+	"memorywall/pkg/roofline"
+)
+
+// The numbers of the chapter on decode and prefill.
+func init() {
+	register(guarded(func(add func(key string, value float64)) {
+		chip := roofline.A100()
+		s, ridge := chip.ElemBytes, must(chip.Ridge())
+		layer := func(m, n int64) roofline.GEMM { return roofline.GEMM{M: m, N: n, K: n, ElemBytes: s} }
+		add("ch06.n", size)
+
+		// m = (sr/2) / (1 − sr/n) for k = n.
+		sr := float64(s) * ridge
+		add("ch06.batch_rule", sr/2)
+		add("ch06.batch_correction", 1/(1-sr/size))
+		add("ch06.batch_fractional", sr/2/(1-sr/size))
+		add("ch06.batch_before", float64(must(roofline.BatchToRidge(chip, size, size))-1))
+
+		const small = 4
+		add("ch06.hand_weights", small*small)
+		add("ch06.hand_flops_per_token", float64(must(layer(1, small).FLOPs())))
+		for _, m := range []int64{1, 2, 4, 8} {
+			g := layer(m, small)
+			bytes := must(g.MinBytes())
+			add(fmt.Sprintf("ch06.hand_flops_m%d", m), float64(must(g.FLOPs())))
+			add(fmt.Sprintf("ch06.hand_elements_m%d", m), float64(bytes/s))
+			add(fmt.Sprintf("ch06.hand_bytes_m%d", m), float64(bytes))
+			add(fmt.Sprintf("ch06.hand_intensity_m%d", m), must(g.Intensity()))
+		}
+
+		// One step for m tokens: two FLOPs with each weight and token, each
+		// weight read once.
+		step := func(m float64) roofline.Floors {
+			return must(chip.TimeFloors(2*modelSize*m, must(roofline.WeightBytes(chip, modelSize))))
+		}
+		const prompt = 1024
+		add("ch06.prompt", prompt)
+		add("ch06.prompt_ms", step(prompt).AtLeast()*1e3)
+		add("ch06.token_math_ms", step(prompt).AtLeast()/prompt*1e3)
+		add("ch06.output_over_prompt", step(1).AtLeast()/(step(prompt).AtLeast()/prompt))
+		add("ch06.table_m", 128)
+
+		const little = 256
+		add("ch06.small_n", little)
+		add("ch06.small_limit", must(roofline.BatchLimit(little, little, s)))
+
+		const question = 700
+		add("ch06.q1_prompt", question)
+		add("ch06.q1_intensity", must(layer(question, size).Intensity()))
+
+		oneByte := chip
+		oneByte.ElemBytes = 1
+		add("ch06.q3_ms", must(roofline.WeightReadTime(oneByte, modelSize))*1e3)
+		add("ch06.q3_tokens", must(roofline.TokensPerSecond(oneByte, modelSize)))
+
+		add("ch06.q4_params", 10*modelSize)
+		add("ch06.q4_ms", must(roofline.WeightReadTime(chip, 10*modelSize))*1e3)
+		add("ch06.q4_tokens", must(roofline.TokensPerSecond(chip, 10*modelSize)))
+
+		double := chip
+		double.Bandwidth *= 2
+		add("ch06.q5_ridge", must(double.Ridge()))
+		add("ch06.q5_batch", float64(must(roofline.BatchToRidge(double, size, size))))
+
+		half := int64(1)
+		for must(chip.Attainable(must(layer(half, size).Intensity()))) < chip.Peak/2 {
+			half++
+		}
+		add("ch06.q7_batch", float64(half))
+
+		// The largest k = n without a batch: its limit is n/s.
+		none := int64(1)
+		for must(roofline.BatchLimit(none+1, none+1, s)) <= ridge {
+			none++
+		}
+		add("ch06.q8_none", float64(none))
+		add("ch06.q8_none_limit", must(roofline.BatchLimit(none, none, s)))
+		add("ch06.q8_some", float64(none+1))
+		add("ch06.q8_batch", float64(must(roofline.BatchToRidge(chip, none+1, none+1))))
+	}))
+}

@@ -1,0 +1,110 @@
+package tiling_test
+
+import (
+	"fmt"
+
+	"memorywall/pkg/roofline"
+	"memorywall/pkg/tiling"
+)
+
+func ExampleMultiply() {
+	a, err := tiling.FromRows([][]int{{1, 2}, {3, 4}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for tile := 1; tile <= 2; tile++ {
+		c, traffic, err := tiling.Multiply(a, a, tile)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("tile", tile, "product", c.ToRows(), "loads", traffic.Loads, "stores", traffic.Stores)
+	}
+	// Output:
+	// tile 1 product [[7 10] [15 22]] loads 16 stores 4
+	// tile 2 product [[7 10] [15 22]] loads 8 stores 4
+}
+
+func ExamplePartialProduct() {
+	a, err := tiling.FromRows([][]int{{1, 2, 3}, {4, 5, 6}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := tiling.FromRows([][]int{{1, 0}, {0, 1}, {1, 1}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for p := range 2 { // k = 3 in tiles of 2: the second is thin
+		part, err := tiling.PartialProduct(a, b, 2, 0, 0, p)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(part.ToRows())
+	}
+	// Output:
+	// [[1 2] [4 5]]
+	// [[3 3] [6 6]]
+}
+
+func ExampleSteps() {
+	g := roofline.GEMM{M: 2, N: 3, K: 2, ElemBytes: 2}
+	steps, err := tiling.Steps(g, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for s := range steps {
+		fmt.Printf("C tile (%d, %d), k tile %d: %d×%d and %d×%d, %d loads\n",
+			s.I, s.J, s.P, s.Rows, s.Depth, s.Depth, s.Cols, s.Loads)
+	}
+	// Output:
+	// C tile (0, 0), k tile 0: 2×2 and 2×2, 8 loads
+	// C tile (0, 1), k tile 0: 2×2 and 2×1, 6 loads
+}
+
+func ExampleTiled() {
+	g := roofline.Square(4096, 2)
+	for _, tile := range []int64{1, 64, 4096} {
+		traffic, err := tiling.Tiled(g, tile)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		intensity, err := traffic.Intensity(g.ElemBytes)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("b = %d: %.1f FLOP/byte\n", tile, intensity)
+	}
+	// Output:
+	// b = 1: 0.5 FLOP/byte
+	// b = 64: 31.8 FLOP/byte
+	// b = 4096: 1365.3 FLOP/byte
+}
+
+func ExampleLargestTile() {
+	fmt.Println(tiling.LargestTile(64<<10, 2))
+	fmt.Println(tiling.LargestTile(5, 2))
+	// Output:
+	// 104 <nil>
+	// 0 tiling: capacity is 5 bytes: one element each of A, B and C at 2 bytes needs at least 6
+}
+
+func ExampleRidgeTile() {
+	ridge, err := roofline.A100().Ridge()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(tiling.RidgeTile(4096, 2, ridge))
+	_, err = tiling.RidgeTile(128, 2, ridge)
+	fmt.Println(err)
+	// Output:
+	// 342 <nil>
+	// tiling: no tile reaches the ridge of 153.016 FLOP/byte at n = 128, element size 2: the best is the whole matrix as one tile, b = 128, with 42.6667 FLOP/byte; use a larger n, smaller elements, or a machine with a lower ridge
+}

@@ -1,0 +1,311 @@
+// The lesson as a reader meets it: JupyterLab, started by ./scripts/lesson, in a
+// real Chromium. scripts/browser/run runs these tests and tells the options.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { allChapters, Browser, cellsOf, chapters, constant, figuresIn, Lab, leftOver, ROOT, until } from "./lab.mjs";
+
+const LIMIT = { timeout: 300_000 };
+const SHOTS = Boolean(process.env.MEMORYWALL_BROWSER_SHOTS);
+
+let browser, lab, untrusted;
+
+before(async () => {
+  lab = await Lab.start();
+  browser = await Browser.start();
+}, { timeout: 20 * 60_000 });
+
+after(stop);
+
+async function stop() {
+  await browser?.stop();
+  await lab?.stop();
+  await untrusted?.stop();
+  lab = untrusted = undefined;
+}
+
+/** Tests that share one window; what the window shows is kept when one fails. */
+function inWindow(name, define) {
+  describe(name, () => {
+    let window;
+    before(async () => (window = await browser.open(name.replace(/\W+/g, "-"))));
+    after(() => window.close());
+    define((what, action) =>
+      test(what, LIMIT, async (t) => {
+        try {
+          await action(window, t);
+        } catch (error) {
+          await window.keep(what);
+          throw error;
+        }
+      }),
+    );
+  });
+}
+
+/** Fails with the first line of each complaint, if there is any. */
+function assertNone(what, complaints) {
+  if (complaints.length === 0) return;
+  const lines = [...new Set(complaints.map((complaint) => complaint.split("\n")[0]))];
+  assert.fail(`${what}:\n${lines.slice(0, 20).join("\n")}`);
+}
+
+function assertAllWell(...cells) {
+  const complaints = cells.flatMap((cell) =>
+    cell.outputs
+      .filter((output) =>
+        output.output_type === "error" || output.name === "stderr" || /role="alert"/.test(output.data?.["text/html"] ?? ""))
+      .map((output) => `${cell.id}: ${[output.evalue ?? output.text ?? output.data["text/plain"]].flat().join("")}`),
+  );
+  assertNone("cells with errors", complaints);
+}
+
+/** Checks that each figure is drawn as a live chart, as it should look. */
+async function assertLive(figures) {
+  for (const figure of figures) {
+    const look = await figure.drawn();
+    assert.equal(look.lives, 1, `${figure.id} is drawn once`);
+    assert.deepEqual(look.svg, look.declared, `size of ${figure.id}`);
+    assert.deepEqual(look.stage, look.declared, `size that the page keeps for ${figure.id}`);
+    assert.equal(look.cut, 0, `pixels of ${figure.id} that are out of the notebook's column`);
+    assert.ok(look.shapes > 5 && look.words.length > 3, `${figure.id} has ${look.shapes} shapes and ${look.words.length} texts`);
+    assert.ok(look.picture, `${figure.id} has a static picture`);
+    assert.equal(look.picture.seen, false, `the static picture of ${figure.id} is seen beside the chart`);
+    assert.ok(look.picture.alt.length > 20, `${figure.id} says in words what it shows`);
+    assert.ok(look.table > 1, `${figure.id} has its numbers in a table`);
+  }
+}
+
+// Warm times are taken in one chapter.
+const timed = chapters.includes("02_roofline") ? "02_roofline" : chapters[0];
+
+for (const chapter of chapters) {
+  const committed = cellsOf(chapter);
+  const parameters = committed.find((cell) => cell.tags.includes("parameters"));
+  const tile = parameters?.source.split("\n").find((line) => constant(line) && /\/\/.*\btile size\b/.test(line));
+
+  inWindow(chapter, (step) => {
+    step("opens, and all its cells run without an error", async (window) => {
+      await window.open(lab.address(chapter));
+      const runs = await window.runAll(240_000);
+      const cells = await window.cells();
+      assert.deepEqual(runs.map((run) => run.id), cells.filter((cell) => cell.source.trim()).map((cell) => cell.id), "the cells that ran");
+      assertAllWell(...cells);
+      if (SHOTS) await window.shots();
+    });
+
+    step("its figures are live, at their size, and answer to the pointer", async (window) => {
+      const figures = await window.figures();
+      assert.ok(figures.length > 0, "the chapter has figures");
+      await assertLive(figures);
+      for (const figure of figures) {
+        const tips = await figure.tooltips();
+        assert.ok(tips.length > 0, `${figure.id} has series to point at`);
+        if (SHOTS) await window.shot(`${figure.id}.light`, figure.root);
+      }
+    });
+
+    step("a figure's cell runs again", async (window) => {
+      const [figure] = await window.figures();
+      await window.run(figure.cell);
+      assertAllWell(await window.oneCell(figure.cell));
+      await assertLive((await window.figures()).filter((other) => other.cell === figure.cell));
+    });
+
+    step("a changed parameter changes the figure", async (window) => {
+      assert.ok(parameters, "the chapter has a cell with the tag `parameters`");
+      const [, name, value] = /\/\/ Try:? .*?\b(\w+) = ([^\s,;]+?)[.,;]?(?=\s|$)/.exec(parameters.source) ?? [];
+      assert.ok(name, "the cell says what to try, as in `// Try: n = 64`");
+      const figuresOf = async () => (await window.figures()).filter((figure) => figure.cell === parameters.id);
+      const option = async () => Promise.all((await figuresOf()).map(async (figure) => (await figure.look()).option));
+      const before = await option();
+      assert.ok(before.length > 0, "the cell draws a figure");
+      await window.type(parameters.id, name, value);
+      await window.run(parameters.id);
+      assertAllWell(await window.oneCell(parameters.id));
+      await assertLive(await figuresOf());
+      assert.notDeepEqual(await option(), before, `the figure after ${name} = ${value}`);
+    });
+
+    if (tile) {
+      const { name, value: good } = constant(tile);
+      const line = parameters.source.split("\n").indexOf(tile) + 1;
+      const plain = committed.find((cell) => cell.type === "code" && cell.tags.length === 0);
+
+      for (const [value, says] of [
+        ["0", /tile( size)? is 0\b.*must/],
+        ["x", new RegExp(`Line ${line}\\b.*undefined: x`)],
+        ['"x"', new RegExp(`Line \\d+\\b.*cannot use ${name} \\(untyped string constant "x"\\)`)],
+      ]) {
+        step(`${name} = ${value} gets a clear message, and the kernel lives`, async (window) => {
+          await window.put(parameters.id, parameters.source);
+          await window.type(parameters.id, name, value);
+          await window.run(parameters.id);
+          const cell = await window.oneCell(parameters.id);
+          assert.ok(cell.outputs.some((output) => output.output_type === "error"), "the cell fails");
+          assert.match(cell.text.replaceAll("\n", " "), says);
+          await window.run(plain.id);
+          assertAllWell(await window.oneCell(plain.id));
+          await window.type(parameters.id, name, good);
+          await window.run(parameters.id);
+          assertAllWell(await window.oneCell(parameters.id));
+        });
+      }
+    }
+
+    if (chapter === timed) step("warm cells (reported, not judged)", warm);
+
+    step("its figures are there again when its tab is closed and opened", async (window) => {
+      const ids = (await window.figures()).map((figure) => figure.id);
+      await window.save();
+      await window.reopen(chapter);
+      const figures = await window.figures();
+      assert.deepEqual(figures.map((figure) => figure.id), ids);
+      await assertLive(figures);
+    });
+
+    step("its figures are there again when the page is loaded again", async (window) => {
+      const ids = (await window.figures()).map((figure) => figure.id);
+      await window.reload();
+      const figures = await window.figures();
+      assert.deepEqual(figures.map((figure) => figure.id), ids);
+      await assertLive(figures);
+    });
+
+    step("its figures can be read on dark and on light pages", async (window) => {
+      for (const [theme, name] of [["JupyterLab Dark", "dark"], ["JupyterLab Light", "light"]]) {
+        await window.theme(theme);
+        for (const figure of await window.figures()) {
+          await figure.drawn();
+          let faint;
+          await until(
+            () => `texts of ${figure.id} that stand out from the ${name} page: ${faint.join(", ")}`,
+            async () => {
+              const look = await figure.look();
+              faint = look.words.filter((word) => !(contrast(word.colour, look.paper) >= 3)).map((word) => `${word.text} (${word.colour})`);
+              return faint.length === 0;
+            },
+            5_000,
+          );
+          if (SHOTS && name === "dark") await window.shot(`${figure.id}.dark`, figure.root);
+        }
+        if (SHOTS && name === "dark") await window.shots("dark");
+      }
+    });
+
+    step("it logs no error and asks no other host", (window) => assertNone("what the browser says", window.complaints));
+  });
+}
+
+/** Ratio of the luminances of two colours, rgb(…) each, from 1 to 21 (WCAG 2.1, contrast ratio). */
+function contrast(...colours) {
+  const [dark, light] = colours
+    .map((colour) => {
+      const [r, g, b] = colour
+        .match(/[\d.]+/g)
+        .map((part) => part / 255)
+        .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    })
+    .sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+/**
+ * Times a plain cell, a cell with a figure, and `go build` of an empty program,
+ * in turn. Each time the source differs in one variable, so that all three are
+ * compiled and linked.
+ */
+async function warm(window, t) {
+  const cells = (await window.cells()).filter((cell) => cell.tags.length === 0 && cell.source.includes("\n%%\n"));
+  const plain = cells.find((cell) => figuresIn(cell.outputs).length === 0);
+  const figure = cells.find((cell) => figuresIn(cell.outputs).length > 0);
+  assert.ok(plain && figure, "the chapter has a plain cell and one with a figure");
+  const { env } = JSON.parse(readFileSync(join(ROOT, ".venv", "share", "jupyter", "kernels", "gonb", "kernel.json"), "utf8"));
+  env.PATH = env.PATH.replace("${PATH}", process.env.PATH);
+  const folder = mkdtempSync(join(tmpdir(), "memorywall-"));
+  writeFileSync(join(folder, "go.mod"), "module empty\n");
+  const times = { build: [], plain: [], figure: [] };
+  for (let round = 0; round < 6; round++) {
+    writeFileSync(join(folder, "main.go"), `package main\n\nvar round = ${round}\n\nfunc main() {}\n`);
+    const start = performance.now();
+    execFileSync("go", ["build", "-o", "empty", "."], { cwd: folder, env: { ...process.env, ...env } });
+    times.build.push(performance.now() - start);
+    for (const [name, cell] of [["plain", plain], ["figure", figure]]) {
+      await window.put(cell.id, cell.source.replace("\n%%\n", `\nvar round = ${round}\n\n%%\n`));
+      times[name].push(await window.run(cell.id));
+    }
+  }
+  rmSync(folder, { recursive: true });
+  for (const cell of [plain, figure]) {
+    assertAllWell(await window.oneCell(cell.id));
+    await window.put(cell.id, cell.source);
+  }
+  // The first round fills caches.
+  const [build, ...rest] = Object.entries(times).map(([name, all]) => ({ name, ms: all.slice(1).sort((a, b) => a - b)[2] }));
+  const said = rest.map(({ name, ms }) => `${name} cell ${ms.toFixed(0)} ms, ${(ms / build.ms).toFixed(2)} times`);
+  t.diagnostic(`warm, medians of five: ${said.join("; ")} an empty program's go build of ${build.ms.toFixed(0)} ms`);
+}
+
+inWindow("an empty notebook", (step) => {
+  step("JupyterLab by itself logs no error and asks no other host", async (window) => {
+    lab.write("empty", [{ cell_type: "code", id: "empty", metadata: {}, execution_count: null, outputs: [], source: [] }]);
+    await window.open(lab.address("empty"));
+    await window.menu("Run", "Run All Cells");
+    await window.save();
+    assertNone("what the browser says", window.complaints);
+  });
+});
+
+describe("in a JupyterLab that does not trust the notebooks", () => {
+  before(async () => (untrusted = await Lab.start({ trusted: false })));
+
+  inWindow("untrusted", (step) => {
+    step("JupyterLab opens", (window) => window.page.goto(untrusted.address()));
+
+    for (const chapter of chapters) {
+      step(`pictures stand for the figures of ${chapter}, and no script runs`, async (window) => {
+        await window.read(untrusted.path(chapter));
+        const cells = await window.cells();
+        const figures = await window.figures();
+        assert.ok(figures.length > 0, "the chapter has figures");
+        for (const figure of figures) {
+          assert.equal(cells.find((cell) => cell.id === figure.cell).trusted, false, `trust in the cell ${figure.cell}`);
+          const picture = await figure.pictured();
+          assert.ok(picture.alt.length > 20, `${figure.id} says in words what it shows`);
+          const look = await figure.look();
+          assert.deepEqual({ width: picture.width, height: picture.height }, look.stage, `size of ${figure.id}`);
+          assert.equal(look.lives, 0, `${figure.id} is not drawn by a script`);
+          assert.equal(look.cut, 0, `pixels of ${figure.id} that are out of the notebook's column`);
+          assert.ok(look.table > 1, `${figure.id} has its numbers in a table`);
+        }
+        assert.deepEqual(await window.page.evaluate(() => [typeof window.echarts, typeof window.memorywall]), ["undefined", "undefined"]);
+        if (SHOTS) await window.shots(chapter);
+        await window.closeTab();
+        assertNone("what the browser says", window.complaints.splice(0));
+      });
+    }
+  });
+});
+
+describe("altogether", () => {
+  test("some chapter has a tile size to get wrong", () => {
+    const sizes = allChapters().flatMap((chapter) => cellsOf(chapter).filter((cell) => cell.tags.includes("parameters") && /\/\/.*\btile size\b/.test(cell.source)));
+    assert.ok(sizes.length > 0);
+  });
+
+  test("JupyterLab stops, and nothing is left running", LIMIT, async () => {
+    await stop();
+    await until(() => `an end of:\n${leftOver().join("\n")}`, () => leftOver().length === 0, 15_000);
+  });
+
+  test("no page and no worker asked another host", () => {
+    const { count, outside } = browser.asked();
+    assert.ok(count > 100, `Chromium's log of the network has ${count} requests`);
+    assertNone("requests to other hosts", outside);
+  });
+});

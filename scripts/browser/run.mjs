@@ -1,0 +1,77 @@
+// The command scripts/browser/run: reads the options, then runs the tests.
+
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, "..", "..");
+
+const HELP = `usage: scripts/browser/run [options] [chapter ...]
+
+Opens the chapters in JupyterLab, started by ./scripts/lesson on a copy of its
+own, in a real Chromium, and tests what a reader does: run everything, look at
+the figures, point at them, change a parameter, get one wrong, close, reload.
+
+  chapter            a number (5, 05), a name (05_tile_size) or a path; default: all
+  --screenshots DIR  keep pictures of all chapters and figures, light and dark, in DIR
+  --headed           show the browser
+  --help             show this
+
+When a test fails, the page's picture, HTML and console are kept in
+.cache/browser/ (or in DIR). MEMORYWALL_CHROMIUM names a Chromium to use.
+The last lines say how many tests passed and failed.
+`;
+
+function fail(message) {
+  console.error(`scripts/browser/run: ${message}`);
+  process.exit(2);
+}
+
+let options;
+try {
+  options = parseArgs({
+    allowPositionals: true,
+    options: { screenshots: { type: "string" }, headed: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+  });
+} catch (error) {
+  fail(error.message);
+}
+const { values, positionals } = options;
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+
+const all = readdirSync(join(root, "notebooks")).filter((name) => name.endsWith(".ipynb")).map((name) => name.slice(0, -6)).sort();
+const chosen = positionals.map((wanted) => {
+  const name = wanted.replace(/^.*\//, "").replace(/\.ipynb$/, "");
+  const found = all.find((chapter) => chapter === name || chapter.startsWith(`${name.padStart(2, "0")}_`));
+  return found ?? fail(`there is no chapter ${wanted}; the chapters are ${all.join(", ")}`);
+});
+const chapters = chosen.length > 0 ? [...new Set(chosen)].sort() : all;
+if (chapters.length === 0) fail("there is no chapter in notebooks/");
+
+if (!existsSync(join(here, "node_modules", "playwright-core"))) {
+  execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: here, stdio: "inherit" });
+}
+
+const out = values.screenshots ? resolve(values.screenshots) : join(root, ".cache", "browser");
+if (!values.screenshots) rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+
+const tests = spawn(process.execPath, ["--test", "--test-reporter=spec", join(here, "lesson.test.mjs")], {
+  cwd: here,
+  stdio: ["ignore", "inherit", "inherit"],
+  env: {
+    ...process.env,
+    MEMORYWALL_BROWSER_CHAPTERS: chapters.join(" "),
+    MEMORYWALL_BROWSER_OUT: out,
+    MEMORYWALL_BROWSER_SHOTS: values.screenshots ? "yes" : "",
+    MEMORYWALL_BROWSER_HEADED: values.headed ? "yes" : "",
+  },
+});
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => tests.kill(signal));
+tests.on("exit", (code, signal) => process.exit(signal ? 1 : code));

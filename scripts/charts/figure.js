@@ -1,0 +1,333 @@
+// The house style of every figure, in one place: colours, number formats and
+// the tooltip. A page loads this file and calls memorywall.show; render.mjs
+// requires it to draw the static pictures. So both show the same figure.
+//
+// A figure travels as an option object of ECharts in JSON, which has no
+// functions and no theme. Where the option needs one it holds a name, a string
+// that starts with "mw:", and prepare puts the function or the colour there:
+//
+//	formatter   mw:tick:si, mw:tick:num, mw:tick:ki, mw:tick:s   labels of ticks
+//	            mw:text      the text of the item itself
+//	            mw:tooltip   names and values with units
+//	colours     mw:series:N, mw:ink:N (for text beside series N), and
+//	            mw:colour:NAME with a name out of themes, such as "muted"
+(function (root) {
+  "use strict";
+
+  // The colours of Okabe and Ito, which readers with any colour vision can tell
+  // apart, lightest last. Text needs more contrast than an area or a line, so
+  // each has an ink of its own hue. Dark pages get lighter steps.
+  var themes = {
+    light: {
+      paper: "#ffffff",
+      text: "#1f2328",
+      muted: "#59636e",
+      axis: "#8c959f",
+      grid: "#e4e7eb",
+      tip: "#ffffff",
+      series: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6e7781"],
+      ink: ["#005f95", "#a84900", "#00704f", "#974572", "#865c00", "#1a6d9e", "#59636e"]
+    },
+    dark: {
+      paper: "#111111",
+      text: "#e6e8ea",
+      muted: "#a8b0b9",
+      axis: "#77808a",
+      grid: "#2f353b",
+      tip: "#22272e",
+      series: ["#4aa8e0", "#ee7f2d", "#1fbf93", "#d98fb8", "#e9b23c", "#8fd0f5", "#9aa3ad"],
+      ink: ["#79c0ee", "#f79b57", "#4fd3ae", "#e8aecd", "#f0c566", "#a9dcf8", "#b4bcc5"]
+    }
+  };
+
+  var NAMED = { color: 1, borderColor: 1, textBorderColor: 1, backgroundColor: 1, formatter: 1 };
+
+  // --- numbers -------------------------------------------------------------
+
+  function group(s) {
+    var m = /^(-?)(\d+)(.*)$/.exec(s);
+    return m ? m[1] + m[2].replace(/\B(?=(\d{3})+$)/g, ",") + m[3] : s;
+  }
+
+  // Two decimals below one hundred and one above, without trailing zeros.
+  function decimals(v) {
+    var s = v.toFixed(Math.abs(v) >= 99.995 ? 1 : 2);
+    if (s.indexOf(".") >= 0) s = s.replace(/0+$/, "").replace(/\.$/, "");
+    return s === "-0" ? "0" : s;
+  }
+
+  // Six significant digits, whole numbers in full.
+  function plain(v) {
+    if (v === Math.trunc(v) && Math.abs(v) < 1e15) return group(String(v));
+    var s = v.toPrecision(6);
+    if (s.indexOf("e") >= 0 || Math.abs(v) < 1e-4) {
+      var parts = v.toExponential(5).split("e");
+      var mantissa = parts[0].replace(/0+$/, "").replace(/\.$/, "");
+      var exponent = parts[1].replace(/^([+-])(\d)$/, "$10$2");
+      return mantissa + "e" + exponent;
+    }
+    if (s.indexOf(".") >= 0) s = s.replace(/0+$/, "").replace(/\.$/, "");
+    return group(s);
+  }
+
+  var PREFIXES = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
+  var ONE = 4;
+  var PREFIXED = { bytes: "B", byte: "B", "bytes/s": "B/s", "byte/s": "B/s", FLOPs: "FLOP" };
+
+  function si(v, unit) {
+    if (v === 0) return ("0 " + unit).trim();
+    var i = ONE;
+    for (var a = Math.abs(v); i > 0 && a < 1; i--) {
+      a *= 1000;
+      v *= 1000;
+    }
+    if (unit !== "s") {
+      for (; i < PREFIXES.length - 1 && Math.abs(v) >= 1000; i++) v /= 1000;
+    }
+    var s = decimals(v);
+    if ((s === "1000" || s === "-1000") && i < PREFIXES.length - 1 && !(unit === "s" && i >= ONE)) {
+      i++;
+      s = s.replace("000", "");
+    }
+    if (PREFIXES[i] !== "" && PREFIXED[unit]) unit = PREFIXED[unit];
+    return (s + " " + PREFIXES[i] + unit).trim();
+  }
+
+  var BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi"];
+
+  function binary(v, unit, decimal) {
+    var i = 0;
+    for (; i < BINARY.length - 1 && Math.abs(v) >= 1024; i++) v /= 1024;
+    return (decimal(v) + " " + BINARY[i] + (i > 0 && PREFIXED[unit] ? PREFIXED[unit] : unit)).trim();
+  }
+
+  // The units that take SI prefixes.
+  var SCALED = { s: 1, B: 1, byte: 1, bytes: 1, "B/s": 1, "bytes/s": 1, FLOP: 1, FLOPs: 1, "FLOP/s": 1 };
+
+  // A value with its unit, as tooltips and tables say it.
+  function value(v, unit, base) {
+    if (base === 2 && (unit === "B" || unit === "bytes") && Math.abs(v) >= 1024) return binary(v, unit, decimals);
+    if (SCALED[unit] && v !== 0 && (unit === "s" || Math.abs(v) >= 1e4 || Math.abs(v) < 1e-2)) return si(v, unit);
+    return (plain(v) + " " + unit).trim();
+  }
+
+  // Labels of ticks are short: "10G", "0.1", "64 KiB", "1 ms".
+  var ticks = {
+    si: function (v) {
+      if (Math.abs(v) < 1e3) return plain(v);
+      return si(v, "").replace(" ", "");
+    },
+    num: plain,
+    ki: function (v) { return binary(v, "B", plain); },
+    s: function (v) { return si(v, "s"); }
+  };
+
+  // --- the option object ---------------------------------------------------
+
+  function escapeHTML(s) {
+    return String(s).replace(/[&<>"']/g, function (c) {
+      return { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }[c];
+    });
+  }
+
+  function one(s) { return escapeHTML(String(s).replace(/\s+/g, " ")); }
+
+  // info says what each axis shows: name, unit, base, and whether it holds
+  // categories.
+  function tooltip(info) {
+    function coordinate(axis, v) { return escapeHTML(value(v, axis.unit, axis.base)); }
+    return function (params) {
+      var list = Array.isArray(params) ? params : [params];
+      list = list.filter(function (p) { return Array.isArray(p.value); });
+      if (list.length === 0) return "";
+      var p = list[0], head, read;
+      var bars = info.x.category || info.y.category;
+      if (bars) {
+        var along = info.x.category ? 1 : 0;
+        head = one(p.name);
+        read = function (q) { return coordinate(along === 1 ? info.y : info.x, q.value[along]); };
+      } else {
+        head = one(info.x.name) + ": " + coordinate(info.x, p.value[0]);
+        read = function (q) { return coordinate(info.y, q.value[1]); };
+      }
+      var lines = list.map(function (q) {
+        // What stands at a bar is its value; what stands at a dot is its name.
+        var name = (!bars && q.data && q.data.text) || q.seriesName || (info.y.category ? info.x : info.y).name;
+        return q.marker + one(name) + ": <b>" + read(q) + "</b>";
+      });
+      return [head].concat(lines).join("<br>");
+    };
+  }
+
+  function resolve(name, theme, info) {
+    var part = name.split(":");
+    switch (part[1]) {
+      case "series":
+      case "ink":
+        return theme[part[1]][part[2] % theme[part[1]].length];
+      case "tick":
+        return ticks[part[2]];
+      case "text":
+        return function (p) { return (p.data && p.data.text) || ""; };
+      case "tooltip":
+        return tooltip(info);
+      case "colour":
+        return theme[part[2]];
+    }
+    throw new Error("unknown name " + name);
+  }
+
+  function copy(node, theme, info) {
+    if (Array.isArray(node)) return node.map(function (v) { return copy(v, theme, info); });
+    if (node === null || typeof node !== "object") return node;
+    var out = {};
+    Object.keys(node).forEach(function (key) {
+      var v = node[key];
+      if (NAMED[key] && typeof v === "string" && v.slice(0, 3) === "mw:") out[key] = resolve(v, theme, info);
+      else if (NAMED[key] && Array.isArray(v)) {
+        out[key] = v.map(function (s) {
+          return typeof s === "string" && s.slice(0, 3) === "mw:" ? resolve(s, theme, info) : s;
+        });
+      } else out[key] = copy(v, theme, info);
+    });
+    return out;
+  }
+
+  // prepare returns a copy of the option that ECharts can draw: names replaced,
+  // the axes' description taken out. paper, if given, is the page's own colour.
+  function prepare(option, themeName, paper) {
+    var theme = themes[themeName];
+    if (paper) theme = Object.assign({}, theme, { paper: paper });
+    var info = option.mw;
+    var out = copy(option, theme, info);
+    delete out.mw;
+    return out;
+  }
+
+  // --- the page ------------------------------------------------------------
+
+  var kit = { prepare: prepare, ticks: ticks, value: value, si: si, themes: themes };
+
+  var live = []; // {root, stage, picture, box, chart, data}
+  var KEEP = 40; // charts kept drawn that are not in the page
+
+  function themeOf() {
+    var said = document.body.getAttribute("data-jp-theme-light");
+    if (said === "true") return "light";
+    if (said === "false") return "dark";
+    for (var e = document.body; e; e = e.parentElement) {
+      var c = /^rgba?\(([\d.]+), ([\d.]+), ([\d.]+)(?:, ([\d.]+))?\)$/.exec(getComputedStyle(e).backgroundColor);
+      if (c && c[4] !== "0") return 0.299 * c[1] + 0.587 * c[2] + 0.114 * c[3] < 128 ? "dark" : "light";
+    }
+    return "light";
+  }
+
+  function paperOf() {
+    return getComputedStyle(document.body).getPropertyValue("--jp-layout-color0").trim() || undefined;
+  }
+
+  function paint(entry) {
+    var option = prepare(entry.data.option, themeOf(), paperOf());
+    option.backgroundColor = "transparent";
+    entry.chart.setOption(option, { notMerge: true });
+  }
+
+  // Takes the live chart away and puts the picture back.
+  function retire(entry) {
+    live = live.filter(function (e) { return e !== entry; });
+    try { entry.chart.dispose(); } catch (e) { /* it is gone already */ }
+    if (entry.box.parentNode) entry.box.parentNode.removeChild(entry.box);
+    if (entry.picture) entry.picture.style.display = "";
+  }
+
+  function sweep() {
+    var away = live.filter(function (e) { return !e.root.isConnected; });
+    away.slice(0, Math.max(0, away.length - KEEP)).forEach(retire);
+  }
+
+  function draw(host, echarts) {
+    live.filter(function (e) { return e.root === host; }).forEach(retire);
+    sweep();
+    var data = JSON.parse(host.querySelector('script[type="application/json"]').textContent);
+    var stage = host.querySelector(".memorywall-stage");
+    var picture = stage.firstElementChild;
+    var box = document.createElement("div");
+    box.className = "memorywall-live";
+    box.style.width = data.width + "px";
+    box.style.height = data.height + "px";
+    var entry = { root: host, stage: stage, picture: picture, box: box, data: data };
+    if (picture) picture.style.display = "none";
+    stage.appendChild(box);
+    try {
+      entry.chart = echarts.init(box, null, { renderer: "svg", width: data.width, height: data.height });
+      paint(entry);
+    } catch (e) {
+      retire(entry);
+      throw e;
+    }
+    live.push(entry);
+    watch();
+  }
+
+  var watching = false;
+
+  function watch() {
+    if (watching) return;
+    watching = true;
+    var seen = themeOf() + paperOf();
+    new MutationObserver(function () {
+      // The colours arrive with a style sheet, a little after the attribute.
+      [0, 100, 500].forEach(function (ms) {
+        setTimeout(function () {
+          var now = themeOf() + paperOf();
+          if (now === seen) return;
+          seen = now;
+          live.forEach(function (e) {
+            try { paint(e); } catch (err) { retire(e); }
+          });
+        }, ms);
+      });
+    }).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name", "class"] });
+  }
+
+  // Loads ECharts once for the page. Where an AMD loader stands in the page
+  // (require.js), ECharts would hand itself to that: it is hidden meanwhile.
+  var loading = null;
+
+  function load(url) {
+    if (root.echarts && root.echarts.init) return Promise.resolve(root.echarts);
+    if (loading) return loading;
+    loading = new Promise(function (done, failed) {
+      var define = root.define;
+      if (define && define.amd) root.define = undefined;
+      var script = document.createElement("script");
+      script.src = url;
+      function end() { if (define && define.amd) root.define = define; }
+      script.onload = function () {
+        end();
+        if (root.echarts && root.echarts.init) done(root.echarts);
+        else failed(new Error("no echarts in " + url));
+      };
+      script.onerror = function () {
+        end();
+        failed(new Error("cannot load " + url));
+      };
+      document.head.appendChild(script);
+    });
+    loading.catch(function () { loading = null; });
+    return loading;
+  }
+
+  // show draws the figure whose element is host. Until it is drawn, and
+  // whenever it cannot be, the picture inside host stays.
+  function show(host, folder) {
+    return load(folder + "node_modules/echarts/dist/echarts.min.js").then(function (echarts) {
+      draw(host, echarts);
+    });
+  }
+
+  kit.show = show;
+
+  if (typeof window !== "undefined") root.memorywall = Object.assign(root.memorywall || {}, kit);
+  if (typeof module === "object" && module.exports) module.exports = kit;
+})(typeof window !== "undefined" ? window : globalThis);

@@ -1,0 +1,108 @@
+"""Runs beside one kernel: `beside.py KERNEL_PID FOLDER`.
+
+Starts the renderer of static pictures, waits for the kernel to end, then ends
+all that the kernel left running (gopls outlives a killed GoNB) and removes the
+kernel's temporary folder. It is in a session of its own, so that the signals
+which Jupyter sends to the kernel's process group do not reach it.
+"""
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+SCRIPTS = Path(__file__).resolve().parent.parent
+
+
+def wait_for_end(pid):
+    """Return when the process is gone (a zombie counts as gone, where we can tell)."""
+    if hasattr(os, "pidfd_open"):  # Linux
+        with contextlib.suppress(OSError):
+            fd = os.pidfd_open(pid)
+            select.select([fd], [], [])
+            return
+    if hasattr(select, "kqueue"):  # macOS
+        with contextlib.suppress(OSError):
+            queue = select.kqueue()
+            queue.control([select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)], 1)
+            return
+    while True:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        except PermissionError:
+            pass
+        time.sleep(0.5)
+
+
+def commands():
+    """(pid, command line) of every process that can be seen."""
+    proc = Path("/proc")
+    if (proc / "self" / "cmdline").exists():
+        for entry in proc.iterdir():
+            if entry.name.isdigit():
+                with contextlib.suppress(OSError):
+                    yield int(entry.name), (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+        return
+    out = subprocess.run(["ps", "-axww", "-o", "pid=,command="], capture_output=True, text=True, errors="replace")
+    for line in out.stdout.splitlines():
+        pid, _, command = line.strip().partition(" ")
+        if pid.isdigit():
+            yield int(pid), command
+
+
+def clear_up(folder):
+    """End every process that was started with a path in this kernel's folder."""
+    for sig in (signal.SIGTERM, signal.SIGKILL):
+        left = [pid for pid, command in commands() if folder in command and pid != os.getpid()]
+        if not left:
+            break
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, sig)
+        time.sleep(0.3)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    kernel, folder = int(sys.argv[1]), sys.argv[2]
+    with contextlib.suppress(OSError):
+        os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    renderer = None
+    socket = os.environ.get("MEMORYWALL_RENDER")
+    if socket:
+        node = os.environ.get("MEMORYWALL_NODE") or "node"
+        with contextlib.suppress(OSError):  # without a renderer figures have no static picture
+            renderer = subprocess.Popen(
+                [node, str(SCRIPTS / "charts" / "render.mjs"), "--socket", socket, "--parent", str(kernel)],
+                stdin=subprocess.DEVNULL)
+    try:
+        wait_for_end(kernel)
+    finally:
+        if renderer is not None:
+            renderer.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                renderer.wait(1)
+            renderer.kill()
+        keep_log(folder)
+        clear_up(folder)
+
+
+def keep_log(folder):
+    """The last kernel's log stays in the checkout, for when a kernel fails."""
+    with contextlib.suppress(OSError):
+        newest = max(Path(folder).glob("gonb.*.log.INFO.*"), key=os.path.getmtime, default=None)
+        if newest is not None:
+            shutil.copyfile(newest, SCRIPTS.parent / ".cache" / "log" / "kernel.log")
+
+
+if __name__ == "__main__":
+    main()

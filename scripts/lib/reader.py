@@ -1,0 +1,136 @@
+"""The reader's copy of the chapters, my-lesson/.
+
+Beside it, in my-lesson/.originals/, lies each chapter as it was when it was
+copied: so we can tell what the reader changed from what the lesson changed.
+Standard library only.
+"""
+
+import contextlib
+import json
+import re
+import time
+
+from checkout import COPY, NOTEBOOKS, ROOT, Stop
+from install import write_whole
+
+ORIGINALS = COPY / ".originals"
+BACKUPS = COPY / "backups"
+
+
+def sources(text):
+    """The cells' kinds and sources: what a reader writes. None: not a notebook."""
+    try:
+        cells = json.loads(text)["cells"]
+        return [(c["cell_type"], "".join(c["source"])) for c in cells]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def read(path):
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        return ""  # broken: differs from every chapter
+
+
+def chapters():
+    return sorted(NOTEBOOKS.glob("*.ipynb"))
+
+
+def keep(path):
+    """Move the reader's version of a chapter to backups/; returns its new place."""
+    BACKUPS.mkdir(parents=True, exist_ok=True)
+    target = BACKUPS / f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}"
+    count = 1
+    while target.exists():
+        count += 1
+        target = target.with_name(f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}-{count}{path.suffix}")
+    path.rename(target)
+    return target
+
+
+def put(name, text):
+    write_whole(COPY / name, text)
+    write_whole(ORIGINALS / name, text)
+
+
+def refresh():
+    """Bring my-lesson/ up to date; returns lines that the reader should see."""
+    notes = []
+    fresh = not COPY.exists()
+    COPY.mkdir(exist_ok=True)
+    for original in chapters():
+        name, text = original.name, read(original)
+        mine, base = read(COPY / name), read(ORIGINALS / name)
+        if mine is None:
+            put(name, text)
+        elif mine == text:
+            if base != text:
+                write_whole(ORIGINALS / name, text)
+        elif base == text:
+            pass  # the lesson did not change; the reader's work stays
+        elif mine == base:
+            put(name, text)
+            notes.append(f"{name}: brought up to date with the lesson")
+        elif sources(mine) == sources(text if base is None else base):
+            kept = keep(COPY / name)
+            put(name, text)
+            notes.append(f"{name}: brought up to date with the lesson; your outputs are kept in {kept.relative_to(ROOT)}")
+        else:
+            notes.append(f"{name}: the lesson has a newer version, yours is changed and stays. "
+                         f"To get the newer one: ./scripts/lesson --restore {original.stem}")
+    names = {c.name for c in chapters()}
+    for old in sorted(COPY.glob("*.ipynb")):
+        base = read(ORIGINALS / old.name)
+        if old.name not in names and base is not None and read(old) == base:
+            old.unlink()
+            (ORIGINALS / old.name).unlink()
+            notes.append(f"{old.name}: removed, the lesson has no such chapter any more")
+    if fresh:
+        notes = [f"Your copy of the chapters: {COPY.relative_to(ROOT)}/ (change it as you like; "
+                 "./scripts/lesson --restore brings the originals back)"]
+    return notes
+
+
+def choose(wanted):
+    """The chapters that a reader names: '3', '03', '03_naive', a file name or a path."""
+    if wanted is None:
+        return chapters()
+    name = re.sub(r"\.ipynb$", "", wanted.rstrip("/").rsplit("/", 1)[-1])
+    number = f"{int(name):02d}" if name.isascii() and name.isdigit() else None
+    found = [c for c in chapters()
+             if c.stem == name or (number and c.stem.split("_")[0] == number)]
+    found = found or [c for c in chapters() if name and c.stem.startswith(name)]
+    if not found:
+        raise Stop(f"--restore: there is no chapter {wanted!r}. The chapters: " + ", ".join(c.stem for c in chapters()))
+    return found
+
+
+def restore(wanted):
+    """Bring originals back; what the reader had is kept in backups/."""
+    lines = []
+    for original in choose(wanted):
+        name, text = original.name, read(original)
+        mine = read(COPY / name)
+        if mine == text:
+            write_whole(ORIGINALS / name, text)
+            lines.append(f"{name}: is the original already")
+            continue
+        COPY.mkdir(exist_ok=True)
+        kept = keep(COPY / name) if mine is not None else None
+        put(name, text)
+        lines.append(f"{name}: restored" + (f"; yours is kept as {kept.relative_to(ROOT)}" if kept else ""))
+    return lines
+
+
+def untouched():
+    """Files with exactly our content: only those may be marked as trusted."""
+    found = list(chapters())
+    for original in chapters():
+        with contextlib.suppress(OSError):
+            copy = COPY / original.name
+            if copy.read_bytes() == original.read_bytes():
+                found.append(copy)
+    return found

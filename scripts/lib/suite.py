@@ -1,0 +1,479 @@
+"""scripts/test: the set-up, what only tests need, and every test.
+
+Each step has a name, a time and a result; all run, even after a failure.
+Standard library only.
+"""
+
+import argparse
+import contextlib
+import json
+import math
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from checkout import BROWSER, CHARTS, LOGS, NOTEBOOKS, PYTHON, ROOT, SCRIPTS, VENV, Stop, say
+from install import TOOLS, Failed, Log, Setup, cannot_write, lock, run, which_all
+
+FUZZ_SECONDS = 60  # for all fuzz targets together
+BROWSER_NODE = 20  # what playwright-core asks for
+
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+CHROMIUMS_MACOS = (
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+
+
+class Bad(Exception):
+    """A step failed; the message says how."""
+
+
+class Skip(Exception):
+    """A step cannot run on this machine; the message says why."""
+
+
+class Suite:
+    def __init__(self, setup):
+        self.setup = setup
+        self.env = setup.env
+        self.log = None
+
+    # ------------------------------------------------------------ helpers
+
+    def command(self, *argv, cwd=ROOT, timeout=1800, **env):
+        """Run a command; its output, or Bad with the lines that matter."""
+        argv = [str(a) for a in argv]
+        full = {**self.env, **env}
+        self.log.write(f"\n$ cd {cwd}\n$ {' '.join(argv)} {env or ''}\n")
+        try:
+            process = subprocess.Popen(argv, cwd=cwd, env=full, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, start_new_session=True)
+        except OSError as err:
+            raise Bad(f"{argv[0]} does not start: {err.strerror}") from None
+        try:
+            out, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            end_group(process)
+            raise Bad(f"{' '.join(argv)} took more than {timeout} s and was ended") from None
+        except BaseException:
+            end_group(process)
+            raise
+        text = out.decode("utf-8", "replace")
+        self.log.write(text + f"\n[exit {process.returncode}]\n")
+        if process.returncode != 0:
+            raise Bad(f"{' '.join(argv)} ended with {process.returncode}\n{telling_lines(text)}")
+        return text
+
+    def go(self, *args, **env):
+        return self.command(self.setup.go, *args, **env)
+
+    # -------------------------------------------------------------- steps
+
+    def scripts(self):
+        """the scripts parse, and set-up does what it says when things go wrong"""
+        for name in ("lesson", "test", "notebooks", "kernel", "lib/python.sh"):
+            self.command("sh", "-n", SCRIPTS / name)
+        self.command("bash", "-n", ROOT / ".ci" / "run")
+        text = self.command(PYTHON, "-E", "-s", "-m", "unittest", "discover", "-s", SCRIPTS / "lib", "-p", "test_*.py")
+        match = re.search(r"^Ran (\d+) tests?", text, re.M)
+        if not match or match.group(1) == "0":
+            raise Bad("no test of the set-up ran")
+        return f"{match.group(1)} tests"
+
+    def gofmt(self):
+        """gofmt -l prints nothing"""
+        gofmt = self.setup.go.with_name("gofmt")
+        files = [f for f in tracked() if f.suffix == ".go"]
+        if not files:
+            raise Bad("there is no Go file")
+        bad = self.command(gofmt, "-l", *files)
+        if bad.strip():
+            raise Bad("not formatted (gofmt -w mends it):\n" + bad)
+        return f"{len(files)} files"
+
+    def vet(self):
+        """go vet ./..."""
+        self.go("vet", "./...")
+
+    def staticcheck(self):
+        """staticcheck ./..."""
+        self.command(VENV / "bin" / "staticcheck", "./...")
+
+    def unit(self):
+        """go test ./..."""
+        return count_packages(self.go("test", "-count=1", "./..."))
+
+    def race(self):
+        """go test -race, for the packages that start goroutines"""
+        if not c_compiler(self.env):
+            raise Bad("the race detector needs a C compiler, and none was found. Install one:\n"
+                      "  Debian, Ubuntu, WSL:  sudo apt-get install gcc libc6-dev\n"
+                      "  Fedora:               sudo dnf install gcc\n"
+                      "  macOS:                xcode-select --install")
+        concurrent = []
+        for line in self.go("list", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{.GoFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}", "./...").splitlines():
+            path, folder, files = line.split("\t")
+            names = [n for n in re.sub(r"[\[\]]", " ", files).split() if n.endswith(".go")]
+            if "race_test.go" in names or any(re.search(r"^\s*go (func\b|\w[\w.]*\()|\.Go\(", Path(folder, n).read_text(encoding="utf-8"), re.M) for n in names):
+                concurrent.append(path)
+        if not concurrent:
+            raise Bad("no package starts a goroutine: this step would test nothing")
+        self.go("test", "-race", "-short", "-count=1", *concurrent, CGO_ENABLED="1")
+        return ", ".join(p.rsplit("/", 1)[-1] for p in concurrent)
+
+    def i386(self):
+        """vet and tests for 32 bits (GOARCH=386)"""
+        self.go("vet", "./...", GOARCH="386", GOOS="linux")
+        if not (sys.platform.startswith("linux") and platform.machine() in ("x86_64", "i686")):
+            return "vet only: this machine does not run them"
+        return count_packages(self.go("test", "-short", "-count=1", "./...", GOARCH="386"))
+
+    def arm64(self):
+        """build and vet for arm64, Linux and macOS"""
+        for system in ("linux", "darwin"):
+            self.go("build", "./...", GOARCH="arm64", GOOS=system)
+            self.go("vet", "./...", GOARCH="arm64", GOOS=system)
+
+    def fuzz(self):
+        """every fuzz target, for a few seconds"""
+        targets = []
+        for package in self.go("list", "./...").split():
+            listed = self.go("test", "-list", "^Fuzz", package)
+            targets += [(package, name) for name in re.findall(r"^Fuzz\w+$", listed, re.M)]
+        if not targets:
+            raise Bad("no fuzz target was found")
+        seconds = max(1.0, min(5.0, FUZZ_SECONDS / len(targets)))
+        bad = []
+        for package, name in targets:
+            try:
+                self.go("test", "-run", "^$", "-fuzz", f"^{name}$", "-fuzztime", f"{seconds:.1f}s", package)
+            except Bad as err:
+                bad.append(f"{package} {name}: {err}")
+        if bad:
+            raise Bad("\n".join(bad))
+        return f"{len(targets)} targets, {seconds:.0f} s each"
+
+    def report(self):
+        """go run ./scripts/report --json equals the quoted numbers"""
+        got = json.loads(self.go("run", "./scripts/report", "--json"))
+        want = json.loads((ROOT / "pkg" / "facts" / "testdata" / "quoted_numbers.json").read_text(encoding="utf-8"))
+        differences, count = [], [0]
+        compare_json("", want, got, differences, count)
+        if differences:
+            raise Bad("the report is not what is quoted:\n" + "\n".join(differences[:20]))
+        plain = self.go("run", "./scripts/report")
+        if not plain.strip():
+            raise Bad("go run ./scripts/report prints nothing")
+        return f"{count[0]} values"
+
+    def modules(self):
+        """go.mod and go.sum are tidy, and the modules are what they say"""
+        for folder in (ROOT, TOOLS, TOOLS / "staticcheck"):
+            try:
+                self.command(self.setup.go, "mod", "tidy", "-diff", cwd=folder)
+            except Bad as err:
+                if re.search(r"dial tcp|no such host|i/o timeout|module lookup disabled|connection refused", str(err)):
+                    self.note = "tidy not checked: no network"
+                    continue
+                raise Bad(f"{folder.relative_to(ROOT)}/go.mod is not tidy (go mod tidy mends it):\n{err}") from None
+            self.command(self.setup.go, "mod", "verify", cwd=folder)
+        return getattr(self, "note", "")
+
+    def charts(self):
+        """node --test in scripts/charts"""
+        return node_tests(self.command(self.setup.node, "--test", cwd=CHARTS))
+
+    def notebooks(self):
+        """every chapter runs without the network, with the outputs it has"""
+        if not list(NOTEBOOKS.glob("*.ipynb")):
+            raise Bad("there is no chapter")
+        text = self.command(PYTHON, "-E", "-s", SCRIPTS / "lib" / "run_notebooks.py", "check")
+        return text.strip().splitlines()[-1]
+
+    def browser(self):
+        """the chapters in JupyterLab, in a real Chromium"""
+        if not BROWSER.is_dir():
+            raise Bad("there are no browser tests")
+        if not self.chromium:
+            raise Bad("no Chromium or Chrome was found. Install one, or set MEMORYWALL_CHROMIUM to its path:\n"
+                      "  Debian, WSL:  sudo apt-get install chromium\n"
+                      "  Ubuntu:       install Google Chrome's .deb (a snap's Chromium does not see other folders)\n"
+                      "  Fedora:       sudo dnf install chromium\n"
+                      "  macOS:        brew install --cask google-chrome")
+        hook = BROWSER / "run"
+        argv = [hook] if hook.exists() else [self.browser_node, "--test"]
+        env = {"MEMORYWALL_CHROMIUM": str(self.chromium),
+               "PATH": os.pathsep.join([str(Path(self.browser_node).parent), self.env["PATH"]])}
+        return node_tests(self.command(*argv, cwd=BROWSER, timeout=1200, **env))
+
+    def hygiene(self):
+        """no machine's paths, registry hosts, download addresses or unfinished work in the files"""
+        bad = []
+        count = 0
+        for path in tracked():
+            name = path.relative_to(ROOT).as_posix()
+            try:
+                text = path.read_text(encoding="utf-8")
+            except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
+                continue
+            count += 1
+            for pattern, what in UNWANTED:
+                for match in re.finditer(pattern, text):
+                    line = text.count("\n", 0, match.start()) + 1
+                    bad.append(f"{name}:{line}: {what}: {match[0][:80]}")
+            if re.search(r"(requirements[^/]*\.(txt|in)|package-lock\.json|\.npmrc|pip\.conf)$", name):
+                for match in re.finditer(r'"resolved"\s*:|--(extra-)?index-url|--find-links|--trusted-host|^registry\s*=', text, re.M):
+                    line = text.count("\n", 0, match.start()) + 1
+                    bad.append(f"{name}:{line}: a download address: {match[0]}")
+            if name.startswith("scripts/requirements") and name.endswith(".txt"):
+                for block in re.split(r"\n(?=[a-z0-9])", re.sub(r"^#.*\n", "", text, flags=re.M)):
+                    if "==" in block and "--hash=sha256:" not in block:
+                        bad.append(f"{name}: not hashed: {block.split()[0]}")
+        if bad:
+            raise Bad("\n".join(bad[:40]))
+        return f"{count} files"
+
+    # ------------------------------------------------------ test-only set-up
+
+    def prepare(self, wanted):
+        """Install what only these steps need; what cannot be had fails its own step."""
+        setup = self.setup
+        self.chromium = self.browser_node = None
+        self.missing = {}
+
+        def attempt(step, action):
+            if step in wanted:
+                try:
+                    action()
+                except Stop as err:
+                    self.missing[step] = str(err)
+
+        attempt("staticcheck", lambda: setup.step("staticcheck", lambda: setup.go_tool(
+            "staticcheck", "honnef.co/go/tools/cmd/staticcheck", TOOLS / "staticcheck")))
+        attempt("race", self.get_c_compiler)
+        attempt("browser", self.get_browser)
+
+    def get_c_compiler(self):
+        if not c_compiler(self.env):
+            self.apt_get("gcc", "libc6-dev")
+
+    def get_browser(self):
+        self.browser_node, npm = self.setup.find_node(BROWSER_NODE)
+        if (BROWSER / "package-lock.json").exists():
+            keep = self.setup.node, self.setup.npm
+            self.setup.node, self.setup.npm = self.browser_node, npm
+            try:
+                self.setup.step("browser", lambda: self.setup.npm_ci(
+                    BROWSER, "browser", "installing what drives the browser", BROWSER / "node_modules" / "playwright-core" / "package.json"))
+            finally:
+                self.setup.node, self.setup.npm = keep
+        self.chromium = find_chromium(self.env)
+        if not self.chromium:
+            self.apt_get("chromium")
+            self.chromium = find_chromium(self.env)
+
+    def apt_get(self, *packages):
+        """Debian's packages, where we may install them; elsewhere nothing."""
+        if not (sys.platform.startswith("linux") and os.geteuid() == 0 and shutil.which("apt-get")):
+            return
+        say(f"  installing Debian's {' and '.join(packages)} …")
+        env = {**self.env, "DEBIAN_FRONTEND": "noninteractive"}
+        with contextlib.suppress(Failed):
+            run(self.setup.log, ["apt-get", "update"], env=env)
+        run(self.setup.log, ["apt-get", "install", "-y", "--no-install-recommends", *packages], env=env,
+            what=f"apt-get install {' '.join(packages)}")
+
+
+# Written so that no pattern finds itself.
+UNWANTED = (
+    (r"(?<![\w.])/(?:work|root|home/[a-z]\w*|Users/[A-Za-z]\w*)/[\w.]+", "a path of one machine"),
+    (r"\b(?:p[y]pi\.org|python[h]osted\.org|registry\.[n]pmjs\.|registry\.[y]arnpkg\.|proxy\.golan[g]\.org|sum\.golan[g]\.org|deb\.debia[n]\.org)",
+     "a registry's host"),
+    (r"\b(?:TO[D]O|FIX[M]E|XX[X])\b", "unfinished work"),
+    (r"<{7} |^>{7} ", "a merge conflict"),
+)
+
+
+def tracked():
+    """The files that git has, or would have (without git: none)."""
+    out = subprocess.run(["git", "-C", str(ROOT), "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached"],
+                         capture_output=True)
+    if out.returncode != 0:
+        raise Bad("git does not list the files of this checkout: " + out.stderr.decode("utf-8", "replace").strip())
+    return [ROOT / os.fsdecode(n) for n in out.stdout.split(b"\0") if n and (ROOT / os.fsdecode(n)).is_file()]
+
+
+def compare_json(where, want, got, differences, count):
+    """Integers and texts must be equal, other numbers within 1e-12 relative."""
+    if isinstance(want, dict) and isinstance(got, dict):
+        for key in sorted(want.keys() | got.keys()):
+            path = f"{where}.{key}" if where else key
+            if key not in got:
+                differences.append(f"{path}: missing")
+            elif key not in want:
+                differences.append(f"{path}: not quoted")
+            else:
+                compare_json(path, want[key], got[key], differences, count)
+    elif isinstance(want, list) and isinstance(got, list):
+        if len(want) != len(got):
+            differences.append(f"{where}: {len(got)} entries, quoted are {len(want)}")
+        for i, (a, b) in enumerate(zip(want, got)):
+            compare_json(f"{where}[{i}]", a, b, differences, count)
+    else:
+        count[0] += 1
+        number = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (want, got))
+        if isinstance(want, float) and number:
+            same = math.isfinite(got) and abs(got - want) <= 1e-12 * abs(want)
+        else:
+            same = type(want) is type(got) and want == got
+        if not same:
+            differences.append(f"{where}: {got!r}, quoted is {want!r}")
+
+
+def telling_lines(text, most=60):
+    """The part of a failed command's output that says why."""
+    lines = text.splitlines()
+    telling = [i for i, line in enumerate(lines)
+               if re.search(r"\bFAIL\b|^\s*--- FAIL|panic:|DATA RACE|Error|error:|not ok|✖|expected|\.go:\d+", line)
+               and not re.match(r"^ok\s", line)]
+    if len(lines) <= most:
+        chosen = lines
+    elif telling:
+        chosen = [lines[i] for i in sorted({j for i in telling for j in range(i, min(i + 4, len(lines)))})][:most]
+    else:
+        chosen = lines[-most:]
+    return "\n".join(chosen)
+
+
+def count_packages(text):
+    ran = len(re.findall(r"^ok\s", text, re.M))
+    if ran == 0:
+        raise Bad("no package has tests")
+    return f"{ran} packages"
+
+
+def node_tests(text):
+    """How many tests node ran; none is a failure."""
+    counts = [int(n) for n in re.findall(r"^(?:#|ℹ) tests (\d+)\s*$", text, re.M)]
+    if not sum(counts):
+        raise Bad("no test ran\n" + telling_lines(text))
+    return f"{sum(counts)} tests"
+
+
+def c_compiler(env):
+    return next((c for name in ("cc", "gcc", "clang") for c in which_all(name, env)), None)
+
+
+def find_chromium(env):
+    chosen = os.environ.get("MEMORYWALL_CHROMIUM")
+    if chosen:
+        return Path(chosen) if os.access(chosen, os.X_OK) else None
+    for name in CHROMIUMS:
+        for path in which_all(name, env):
+            return path
+    return next((Path(p) for p in CHROMIUMS_MACOS if os.access(p, os.X_OK)), None)
+
+
+def end_group(process):
+    for sig in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, sig)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(5)
+            return
+
+
+STEPS = ("hygiene", "gofmt", "vet", "staticcheck", "scripts", "unit", "race", "i386", "arm64", "fuzz", "report",
+         "modules", "charts", "notebooks", "browser")
+SHOWN = {"i386": "386", "unit": "go-test"}  # how a step is called on the command line
+
+
+def shown(step):
+    return SHOWN.get(step, step)
+
+
+def main(argv):
+    by_name = {shown(s): s for s in STEPS}
+    parser = argparse.ArgumentParser(
+        prog="scripts/test", description="Set up, then run every test of the lesson, or the steps that are named.")
+    parser.add_argument("steps", nargs="*", metavar="step", help="one of: " + ", ".join(by_name))
+    parser.add_argument("--list", action="store_true", help="list the steps and what they test")
+    args = parser.parse_args(argv)
+    if args.list:
+        for name, step in by_name.items():
+            print(f"{name:12} {getattr(Suite, step).__doc__}")
+        return 0
+    for name in args.steps:
+        if name not in by_name:
+            parser.error(f"there is no step {name!r}; there are: {', '.join(by_name)}")
+    wanted = [by_name[n] for n in args.steps] or list(STEPS)
+
+    start = time.monotonic()
+    say(f"Set-up in {ROOT}")
+    with lock():
+        setup = Setup(Log("test-setup.log"))
+        setup.make(first_cell="notebooks" in wanted)
+        suite = Suite(setup)
+        suite.prepare(wanted)
+    setup_time = time.monotonic() - start
+    say(f"  ready in {setup_time:.0f} s")
+
+    results = []
+    for number, step in enumerate(wanted, 1):
+        name = shown(step)
+        begin = time.monotonic()
+        with contextlib.suppress(OSError):
+            LOGS.mkdir(parents=True, exist_ok=True)
+        suite.log = open(LOGS / f"test-{name}.log", "w", encoding="utf-8", errors="replace")
+        say(f"[{number:2}/{len(wanted)}] {name}: {getattr(Suite, step).__doc__}")
+        try:
+            if step in suite.missing:
+                raise Bad(suite.missing[step])
+            outcome, detail = "passed", getattr(suite, step)() or ""
+        except Skip as err:
+            outcome, detail = "skipped", str(err)
+        except Bad as err:
+            outcome, detail = "FAILED", str(err)
+        except Exception as err:  # a mistake in this file must not hide the other steps
+            outcome, detail = "FAILED", f"{type(err).__name__}: {err}"
+        finally:
+            suite.log.close()
+        took = time.monotonic() - begin
+        results.append((name, outcome, took, detail))
+        say(f"        {outcome} in {took:.1f} s" + (f" ({detail})" if detail and outcome != "FAILED" else ""))
+        if outcome == "FAILED":
+            say("\n".join("        | " + line for line in detail.splitlines()[:80]))
+            say(f"        all of it: {(LOGS / f'test-{name}.log')}")
+
+    say()
+    say(f"{'step':12} {'result':8} {'seconds':>8}")
+    say(f"{'set-up':12} {'':8} {setup_time:8.1f}")
+    for name, outcome, took, detail in results:
+        say(f"{name:12} {outcome:8} {took:8.1f}  {detail.splitlines()[0][:90] if detail else ''}".rstrip())
+    say(f"{'all':12} {'':8} {time.monotonic() - start:8.1f}")
+    count = {o: sum(r[1] == o for r in results) for o in ("passed", "FAILED", "skipped")}
+    say(f"{count['passed']} passed, {count['FAILED']} failed" + (f", {count['skipped']} skipped" if count["skipped"] else ""))
+    return 1 if count["FAILED"] or not count["passed"] else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except Stop as stop:
+        print(f"\n{stop}", file=sys.stderr)
+        say("0 passed, 1 failed")
+        sys.exit(stop.code)
+    except OSError as err:
+        print("\n" + cannot_write(err, err.filename or ROOT), file=sys.stderr)
+        say("0 passed, 1 failed")
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,131 @@
+// Report prints every number that the lesson quotes, computed.
+//
+//	go run ./scripts/report          the numbers, with their units
+//	go run ./scripts/report --json   those of the report as JSON: the keys and
+//	                                 values of pkg/facts/testdata/quoted_numbers.json
+//	go run ./scripts/report --time   five rates of this machine instead
+//
+// With --time, --small, --large and --vector set the sizes of the matrices.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"memorywall/pkg/bench"
+	"memorywall/pkg/facts"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr, bench.FiveRates))
+}
+
+// measure is bench.FiveRates, or what a test puts in its place.
+type measure = func(bench.Sizes, bench.Options) ([]bench.Rate, error)
+
+// run returns the exit code: 0, 1 for a failure, 2 for a mistake in the call.
+func run(args []string, stdout, stderr io.Writer, rates measure) int {
+	c, err := parse(args, stdout)
+	if err == flag.ErrHelp {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "report: %v\n", err)
+		return 2
+	}
+	switch {
+	case c.json:
+		err = printJSON(stdout)
+	case c.time:
+		err = printRates(stdout, stderr, c.sizes, rates)
+	default:
+		err = printText(stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "report: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+type choice struct {
+	json, time bool
+	sizes      bench.Sizes
+}
+
+func parse(args []string, help io.Writer) (choice, error) {
+	c := choice{sizes: bench.DefaultSizes()}
+	f := flag.NewFlagSet("report", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.BoolVar(&c.json, "json", false, "print the numbers of the report as JSON")
+	f.BoolVar(&c.time, "time", false, "measure five rates of this machine and print them instead")
+	f.IntVar(&c.sizes.Small, "small", c.sizes.Small, "with --time: `side` of the small float64 matrices")
+	f.IntVar(&c.sizes.Large, "large", c.sizes.Large, "with --time: `side` of the large float32 matrices")
+	f.IntVar(&c.sizes.Vector, "vector", c.sizes.Vector, "with --time: `side` of the matrix of the matrix–vector multiply")
+	if err := f.Parse(args); err == flag.ErrHelp {
+		fmt.Fprintln(help, "usage: go run ./scripts/report [--json | --time [--small N] [--large N] [--vector N]]")
+		f.SetOutput(help)
+		f.PrintDefaults()
+		return c, err
+	} else if err != nil {
+		return c, fmt.Errorf("%w; --help tells the flags", err)
+	}
+	if f.NArg() > 0 {
+		return c, fmt.Errorf("argument is %q: there are only flags; --help tells them", f.Arg(0))
+	}
+	if c.json && c.time {
+		return c, fmt.Errorf("--json and --time are given: choose one, for the timings are not part of the JSON")
+	}
+	var err error
+	f.Visit(func(set *flag.Flag) {
+		switch set.Name {
+		case "small", "large", "vector":
+			if !c.time && err == nil {
+				err = fmt.Errorf("--%s is given: it goes with --time only", set.Name)
+			}
+		}
+	})
+	return c, err
+}
+
+func printJSON(w io.Writer) error {
+	r, err := facts.Quoted()
+	if err != nil {
+		return err
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+func printRates(stdout, stderr io.Writer, sizes bench.Sizes, rates measure) error {
+	fmt.Fprintln(stderr, "measuring five rates of this machine …")
+	measured, err := rates(sizes, bench.Options{})
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Measured on: %v\n", bench.ReadHost())
+	// Two rates may come from one measurement: say what it has to say once.
+	said := map[string]bool{}
+	tell := func(r bench.Rate, kind string, lines []string) {
+		for _, line := range lines {
+			if !said[r.Name+line] {
+				said[r.Name+line] = true
+				fmt.Fprintf(&b, "      %s: %s\n", kind, line)
+			}
+		}
+	}
+	for _, r := range measured {
+		fmt.Fprintf(&b, "  %v\n", r)
+		tell(r, "note", r.Notes)
+		tell(r, "warning", r.Warnings)
+	}
+	_, err = io.WriteString(stdout, b.String())
+	return err
+}
