@@ -5,7 +5,6 @@ package matmul
 import (
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -65,14 +64,9 @@ func choose[T Float](o Options) (*pool[T], error) {
 	if o.Threads < 0 {
 		return nil, fmt.Errorf("matmul: threads is %d: it must be 1 or more, or 0 for all cores", o.Threads)
 	}
-	ps := pools[T]()
-	p := ps[0]
-	if o.ISA != "" {
-		i := slices.IndexFunc(ps, func(p *pool[T]) bool { return p.engine.kern.isa == o.ISA })
-		if i < 0 {
-			return nil, fmt.Errorf("matmul: ISA is %q: this machine has %s", o.ISA, strings.Join(ISAs(), ", "))
-		}
-		p = ps[i]
+	p, err := poolOf[T](o.ISA)
+	if err != nil {
+		return nil, err
 	}
 	if o.Blocking != nil {
 		if err := o.Blocking.Validate(); err != nil {
@@ -90,15 +84,24 @@ func choose[T Float](o Options) (*pool[T], error) {
 	return p, nil
 }
 
+// poolOf returns the pool of an instruction set, of the best for "".
+func poolOf[T Float](isa string) (*pool[T], error) {
+	for _, p := range pools[T]() {
+		if isa == "" || p.engine.kern.isa == isa {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("matmul: ISA is %q: this machine has %s", isa, strings.Join(ISAs(), ", "))
+}
+
 // BlockingOf returns the blocking that [New] uses by default with an
 // instruction set, "" for the best.
 func BlockingOf[T Float](isa string) (Blocking, error) {
-	for _, p := range pools[T]() {
-		if isa == "" || p.engine.kern.isa == isa {
-			return p.engine.blk, nil
-		}
+	p, err := poolOf[T](isa)
+	if err != nil {
+		return Blocking{}, err
 	}
-	return Blocking{}, fmt.Errorf("matmul: ISA is %q: this machine has %s", isa, strings.Join(ISAs(), ", "))
+	return p.engine.blk, nil
 }
 
 func (p *pool[T]) fn(threads int, add bool) Func[T] {
