@@ -37,7 +37,7 @@ func newEngine[T Float](k *kernel[T], c Caches) *engine[T] {
 		kern:        k,
 		blk:         blk,
 		directElems: int(max(c.L1, c.L2) / 2 / size),
-		fewRows:     64,
+		fewRows:     128,
 		serialFLOPs: 6e6,
 		line:        lineBytes / int(size),
 		fewElems:    int(max(c.L1, c.L2) / 8 / size),
@@ -86,8 +86,8 @@ func fits(x, y, limit int) bool { return x <= limit/y }
 // multiply computes C = A·B, or C += A·B with add, for sizes of 1 or more.
 func (e *engine[T]) multiply(ws *workspace[T], add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	switch {
-	case n == 1 && !add:
-		e.matrixVector(ws, m, k, a, lda, b, ldb, c, ldc)
+	case n == 1:
+		e.matrixVector(ws, add, m, k, a, lda, b, ldb, c, ldc)
 	case fits(k, n+e.kern.mr, e.directElems):
 		e.direct(maxKC, add, m, n, k, a, lda, b, ldb, c, ldc)
 	case m <= e.fewRows:
@@ -205,8 +205,9 @@ func (e *engine[T]) direct(kcMax int, add bool, m, n, k int, a []T, lda int, b [
 	}
 }
 
-// matrixVector computes y = A·x: n = 1. A column x with gaps is packed first.
-func (e *engine[T]) matrixVector(ws *workspace[T], m, k int, a []T, lda int, x []T, ldx int, y []T, ldy int) {
+// matrixVector computes y = A·x, or y += A·x with add: n = 1. A column x with
+// gaps is packed first.
+func (e *engine[T]) matrixVector(ws *workspace[T], add bool, m, k int, a []T, lda int, x []T, ldx int, y []T, ldy int) {
 	if ldx > 1 {
 		ws.b = room(ws.b, k)
 		for p := range k {
@@ -214,8 +215,17 @@ func (e *engine[T]) matrixVector(ws *workspace[T], m, k int, a []T, lda int, x [
 		}
 		x = ws.b
 	}
+	ws.c = room(ws.c, dotRows)
 	for i := 0; i < m; i += dotRows {
-		e.kern.dot(k, &a[i*lda], lda, &x[0], &y[i*ldy], ldy, min(dotRows, m-i))
+		rows := min(dotRows, m-i)
+		if !add {
+			e.kern.dot(k, &a[i*lda], lda, &x[0], &y[i*ldy], ldy, rows)
+			continue
+		}
+		e.kern.dot(k, &a[i*lda], lda, &x[0], &ws.c[0], 1, rows)
+		for r, sum := range ws.c[:rows] {
+			y[(i+r)*ldy] += sum
+		}
 	}
 }
 
