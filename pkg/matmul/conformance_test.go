@@ -34,6 +34,35 @@ func subjects[T Float]() []subject[T] {
 			edgesM:     []int{DefaultTile}, edgesN: []int{DefaultTile}, edgesK: []int{DefaultTile},
 		})
 	}
+	// Every instruction set, by itself: with the host's blocking, and with
+	// blocks so small that every loop goes round several times, on each way
+	// through the engine.
+	for _, p := range pools[T]() {
+		k := p.engine.kern
+		host := subject[T]{
+			name: k.isa, mul: p.fn(1, false), add: p.fn(1, true),
+			edgesM: []int{k.mr, 2 * k.mr}, edgesN: []int{k.nr, 2 * k.nr}, edgesK: []int{p.engine.blk.KC, maxKC},
+		}
+		all = append(all, host)
+		small := Blocking{MR: k.mr, NR: k.nr, KC: 12, NC: 2 * k.nr, MC: 3 * k.mr}
+		for _, way := range []struct {
+			name             string
+			fewRows, threads int
+		}{{"packed", 0, 1}, {"packed", 0, 3}, {"few", math.MaxInt, 1}, {"few", math.MaxInt, 3}} {
+			s := subject[T]{
+				name:   fmt.Sprintf("%s/%s/threads=%d", k.isa, way.name, way.threads),
+				edgesM: []int{k.mr, 2 * k.mr, 3 * k.mr, 6 * k.mr},
+				edgesN: []int{k.nr, 2 * k.nr, 4 * k.nr},
+				edgesK: []int{12, 24, 36, streams, reuse},
+			}
+			e := *p.engine
+			e.blk, e.directElems, e.serialFLOPs = small, 0, 0
+			e.fewRows, e.fewElems = way.fewRows, 256
+			q := &pool[T]{engine: &e}
+			s.mul, s.add = q.fn(way.threads, false), q.fn(way.threads, true)
+			all = append(all, s)
+		}
+	}
 	return all
 }
 
@@ -143,8 +172,11 @@ func testAllSmall[T Float](t *testing.T, s subject[T]) {
 	for i := range sizes {
 		sizes[i] = i
 	}
-	if testing.Short() || raceEnabled {
+	if testing.Short() {
 		sizes = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 14, 15, 16, 17, 28, 29, 31, 32, 33, 40}
+	}
+	if raceEnabled {
+		sizes = []int{0, 1, 3, 7, 16, 33}
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	a := newFrame(top, top, top+3, smallInts[T](rng))

@@ -69,6 +69,31 @@ func Rungs() []Rung {
 			Work: func(g roofline.GEMM) (tiling.Traffic, error) { return tiling.Tiled(g, DefaultTile) },
 		},
 		{
+			Name:  "packed",
+			Title: "Packed panels",
+			Idea:  "Copy the block of B and the panel of A that are used again into the order in which they are read, one cache level for each.",
+			F32:   Packed[float32], F64: Packed[float64],
+			Add32: AddPacked[float32], Add64: AddPacked[float64],
+			Work: func(g roofline.GEMM) (tiling.Traffic, error) { return packedWork(g, goBlocking) },
+		},
+		{
+			Name:  "simd",
+			Title: "Packed panels and a SIMD microkernel",
+			Idea:  "Keep a tile of C in the vector registers and multiply-add whole vectors into it.",
+			F32:   SIMD[float32], F64: SIMD[float64],
+			Add32: AddSIMD[float32], Add64: AddSIMD[float64],
+			Work: func(g roofline.GEMM) (tiling.Traffic, error) { return packedWork(g, bestBlocking) },
+		},
+		{
+			Name:  "parallel",
+			Title: "The same on all cores",
+			Idea:  "Cut C into blocks and let every core take the next one.",
+			F32:   Multiply[float32], F64: Multiply[float64],
+			Add32: AddMultiply[float32], Add64: AddMultiply[float64],
+			Parallel: true,
+			Work:     func(g roofline.GEMM) (tiling.Traffic, error) { return packedWork(g, bestBlocking) },
+		},
+		{
 			Name:  "gonum",
 			Title: "The library: gonum",
 			Idea:  "A tuned library does the same tiles with hand-written inner loops, on all cores.",
@@ -105,4 +130,39 @@ func reorderedWork(g roofline.GEMM) (tiling.Traffic, error) {
 		Stores: naive.Stores,
 		FLOPs:  naive.FLOPs,
 	}, nil
+}
+
+// packedWork: A is read once for each block of NC columns, B once for each
+// block of MC rows, and C is stored once, staying in the last-level cache while
+// the depth is walked.
+func packedWork(g roofline.GEMM, blocking func(elemBytes int64) Blocking) (tiling.Traffic, error) {
+	least, err := tiling.Compulsory(g)
+	if err != nil {
+		return tiling.Traffic{}, err
+	}
+	b := blocking(g.ElemBytes)
+	across, down := (g.N-1)/int64(b.NC)+1, (g.M-1)/int64(b.MC)+1
+	// No more than the naive count, so where that fits in int64 this does.
+	if _, err := tiling.Naive(g); err != nil {
+		return tiling.Traffic{}, err
+	}
+	return tiling.Traffic{
+		Loads:  across*g.M*g.K + down*g.K*g.N,
+		Stores: least.Stores,
+		FLOPs:  least.FLOPs,
+	}, nil
+}
+
+func bestBlocking(elemBytes int64) Blocking {
+	if elemBytes <= 4 {
+		return pools32()[0].engine.blk
+	}
+	return pools64()[0].engine.blk
+}
+
+func goBlocking(elemBytes int64) Blocking {
+	if elemBytes <= 4 {
+		return goPool[float32]().engine.blk
+	}
+	return goPool[float64]().engine.blk
 }

@@ -28,6 +28,17 @@ func VecRungs() []VecRung {
 			F32:  MatVec[float32], F64: MatVec[float64],
 		},
 		{
+			Name: "simd", Title: "SIMD dot products",
+			Idea: "Multiply-add whole vectors, four rows at a time, so that x is read once for four.",
+			F32:  SIMDMatVec[float32], F64: SIMDMatVec[float64],
+		},
+		{
+			Name: "parallel", Title: "The same on all cores",
+			Idea: "Each row is read once and used once: more cores help as far as they read faster together.",
+			F32:  MultiplyVec[float32], F64: MultiplyVec[float64],
+			Parallel: true,
+		},
+		{
 			Name: "gonum", Title: "The library: gonum",
 			Idea: "The library's dot products read four elements at a time.",
 			F32:  GonumMatVec[float32], F64: GonumMatVec[float64],
@@ -103,5 +114,35 @@ func checkMatVec[T Float](m, n int, a []T, lda int, x, y []T) error {
 	if overlap(region[T]{y, 1, m, m}, region[T]{x, 1, n, n}) {
 		return fmt.Errorf("matmul: y shares memory with x: the result must lie apart from the inputs")
 	}
+	return nil
+}
+
+// SIMDMatVec computes y = A·x with the best kernel on one thread. See [VecFunc].
+func SIMDMatVec[T Float](m, n int, a []T, lda int, x, y []T) error {
+	return pools[T]()[0].matVec(1, m, n, a, lda, x, y)
+}
+
+// MultiplyVec computes y = A·x with the best kernel on all cores. See [VecFunc].
+func MultiplyVec[T Float](m, n int, a []T, lda int, x, y []T) error {
+	return pools[T]()[0].matVec(0, m, n, a, lda, x, y)
+}
+
+// NewVec returns y = A·x as the options say; a blocking changes nothing in it.
+func NewVec[T Float](o Options) (VecFunc[T], error) {
+	p, err := choose[T](o)
+	if err != nil {
+		return nil, err
+	}
+	return func(m, n int, a []T, lda int, x, y []T) error {
+		return p.matVec(o.Threads, m, n, a, lda, x, y)
+	}, nil
+}
+
+// matVec checks the arguments; the product is that with a matrix of one column.
+func (p *pool[T]) matVec(threads, m, n int, a []T, lda int, x, y []T) error {
+	if err := checkMatVec(m, n, a, lda, x, y); err != nil {
+		return err
+	}
+	p.work(threads, false, m, 1, n, a, lda, x, 1, y, 1)
 	return nil
 }

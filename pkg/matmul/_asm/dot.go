@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+const (
+	dotRows = 4 // rows at a time: so many streams from memory, and one read of x for all
+	dotVecs = 2 // vectors of each row at a time: eight sums hide the latency of a fused multiply-add
+)
+
+// dot writes y = A·x for up to dotRows rows of A.
+func (f *gen) dot(i *isa, e *elem) {
+	g := &vecGen{gen: f, isa: i, elem: e}
+	if i == avx2 {
+		g.mask = i.regs[len(i.regs)-1]
+	}
+	name := "dot" + e.name + i.name
+	g.Function(name)
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	g.SignatureExpr(fmt.Sprintf("func(n int, a *%[1]s, lda int, x *%[1]s, y *%[1]s, ldy int, rows int)", e.goType))
+	g.Doc(
+		fmt.Sprintf("%s is dotGo for up to %d rows, the sums of every lane added at the end:", name, dotRows),
+		"",
+		"\tfor i := range rows {",
+		fmt.Sprintf("\t\tvar sum %s", e.goType),
+		"\t\tfor j := range n {",
+		"\t\t\tsum += a[i*lda+j] * x[j] // fused, in lanes",
+		"\t\t}",
+		"\t\ty[i*ldy] = sum",
+		"\t}",
+	)
+	var (
+		a    = []reg.GPPhysical{reg.RAX, reg.R9, reg.R10, reg.R11}
+		x    = reg.RBX
+		y    = reg.RCX
+		left = reg.RDX
+		lda  = reg.RSI
+		ldy  = reg.RDI
+		tmp  = reg.R8
+		rows = reg.R12
+	)
+	g.Load(g.Param("n"), left)
+	g.Load(g.Param("a"), a[0])
+	g.Load(g.Param("lda"), lda)
+	g.Load(g.Param("x"), x)
+	g.Load(g.Param("y"), y)
+	g.Load(g.Param("ldy"), ldy)
+	g.Load(g.Param("rows"), rows)
+	g.SHLQ(operand.U8(e.shift), lda)
+	g.SHLQ(operand.U8(e.shift), ldy)
+	for r := 1; r < dotRows; r++ {
+		g.LEAQ(operand.Mem{Base: a[r-1], Index: lda, Scale: 1}, a[r])
+	}
+	for r := dotRows; r > 1; r-- {
+		g.CMPQ(rows, operand.U8(r))
+		g.JEQ(operand.LabelRef(fmt.Sprintf("rows%d", r)))
+	}
+	g.JMP(operand.LabelRef("rows1"))
+	for r := dotRows; r >= 1; r-- {
+		g.dotBody(r, a, x, y, left, ldy, tmp)
+	}
+}
+
+func (g *vecGen) dotBody(rows int, a []reg.GPPhysical, x, y, left, ldy, tmp reg.GPPhysical) {
+	label := func(s string) string { return fmt.Sprintf("rows%d%s", rows, s) }
+	lanes := g.isa.bytes / g.elem.size()
+	vecs := dotVecs
+	if rows == 1 {
+		vecs = 4 // a single row needs more sums at once
+	}
+	sum := func(r, v int) reg.VecPhysical { return g.isa.regs[r*vecs+v] }
+	xs := g.isa.regs[rows*vecs:]
+	t := g.isa.regs[rows*vecs+vecs]
+	step := vecs * lanes
+	bytes := vecs * g.isa.bytes
+
+	g.Label(label(""))
+	for r := range rows {
+		for v := range vecs {
+			g.zero(sum(r, v))
+		}
+	}
+	g.SUBQ(operand.U8(step), left)
+	g.JLT(operand.LabelRef(label("tail")))
+	g.Label(label("loop"))
+	for v := range vecs {
+		g.load(operand.Mem{Base: x, Disp: v * g.isa.bytes}, xs[v], false)
+	}
+	for r := range rows {
+		for v := range vecs {
+			g.fmaMem(operand.Mem{Base: a[r], Disp: v * g.isa.bytes}, xs[v], sum(r, v))
+		}
+	}
+	g.ADDQ(operand.I32(bytes), x)
+	for r := range rows {
+		g.ADDQ(operand.I32(bytes), a[r])
+	}
+	g.SUBQ(operand.U8(step), left)
+	g.JGE(operand.LabelRef(label("loop")))
+
+	// What is left: whole vectors, then a part of one.
+	g.Label(label("tail"))
+	g.ADDQ(operand.U8(step), left)
+	g.Label(label("vector"))
+	g.CMPQ(left, operand.U8(lanes))
+	g.JLT(operand.LabelRef(label("part")))
+	g.load(operand.Mem{Base: x}, xs[0], false)
+	g.ADDQ(operand.U8(g.isa.bytes), x)
+	for r := range rows {
+		g.fmaMem(operand.Mem{Base: a[r]}, xs[0], sum(r, 0))
+		g.ADDQ(operand.U8(g.isa.bytes), a[r])
+	}
+	g.SUBQ(operand.U8(lanes), left)
+	g.JMP(operand.LabelRef(label("vector")))
+	g.Label(label("part"))
+	g.TESTQ(left, left)
+	g.JEQ(operand.LabelRef(label("sum")))
+	g.setMask(left, tmp)
+	g.load(operand.Mem{Base: x}, xs[0], true)
+	for r := range rows {
+		g.load(operand.Mem{Base: a[r]}, t, true)
+		g.fma(t, xs[0], sum(r, 0))
+	}
+
+	g.Label(label("sum"))
+	for r := range rows {
+		for half := vecs / 2; half >= 1; half /= 2 {
+			for v := range half {
+				g.addTo(sum(r, v+half), sum(r, v))
+			}
+		}
+		g.sumLanes(sum(r, 0), t)
+		if g.elem == f32 {
+			g.VMOVSS(sum(r, 0).AsX(), operand.Mem{Base: y})
+		} else {
+			g.VMOVSD(sum(r, 0).AsX(), operand.Mem{Base: y})
+		}
+		if r < rows-1 {
+			g.ADDQ(ldy, y)
+		}
+	}
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// sumLanes adds all lanes of v into its lowest. It spoils t.
+func (g *vecGen) sumLanes(v, t reg.VecPhysical) {
+	if g.isa == avx512 {
+		g.VEXTRACTF64X4(operand.U8(1), v, t.AsY())
+		if g.elem == f32 {
+			g.VADDPS(t.AsY(), v.AsY(), v.AsY())
+		} else {
+			g.VADDPD(t.AsY(), v.AsY(), v.AsY())
+		}
+	}
+	g.VEXTRACTF128(operand.U8(1), v.AsY(), t.AsX())
+	if g.elem == f32 {
+		g.VADDPS(t.AsX(), v.AsX(), v.AsX())
+		g.VMOVHLPS(v.AsX(), v.AsX(), t.AsX())
+		g.VADDPS(t.AsX(), v.AsX(), v.AsX())
+		g.VMOVSHDUP(v.AsX(), t.AsX())
+		g.VADDSS(t.AsX(), v.AsX(), v.AsX())
+	} else {
+		g.VADDPD(t.AsX(), v.AsX(), v.AsX())
+		g.VPERMILPD(operand.U8(1), v.AsX(), t.AsX())
+		g.VADDSD(t.AsX(), v.AsX(), v.AsX())
+	}
+}
+
+// fmaMem adds x·y to sum, with x in memory.
+func (g *vecGen) fmaMem(x operand.Mem, y, sum reg.VecPhysical) {
+	if g.elem == f32 {
+		g.VFMADD231PS(x, y, sum)
+	} else {
+		g.VFMADD231PD(x, y, sum)
+	}
+}

@@ -1,0 +1,316 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// tileGen writes one microkernel.
+type tileGen struct{ vecGen }
+
+// General registers of a microkernel.
+const chunk = 9 // rows of A that one base register reaches
+var (
+	regA = []reg.GPPhysical{reg.RAX, reg.R9, reg.R13, reg.R15} // rows 0, 9, 18, 27 of A
+	regB = reg.RBX
+	regC = reg.RCX
+	regK = reg.RDX // steps left
+
+	// Leading dimensions in bytes; A's also three, five and seven times, which
+	// with the scales 1, 2, 4 and 8 reach eight rows.
+	regLDA     = reg.RSI
+	regLDA3    = reg.R12
+	regLDA5    = reg.R10
+	regLDA7    = reg.R11
+	regLDB     = reg.RDI
+	regLDC     = reg.R8
+	regTmp     = reg.R13 // before and after the loop
+	regNextA   = reg.R13 // in the full tile's loop: what to ask for early
+	regPack    = reg.R13 // the same while B is copied: where to
+	regNextB   = reg.R15
+	regNextLDB = reg.R14
+)
+
+// tile writes the microkernel: C[rows×cols] = A·B, or += with add, for up to
+// mr×nr, the sums held in registers.
+func (f *gen) tile(i *isa, e *elem) {
+	g := &tileGen{vecGen{gen: f, isa: i, elem: e}}
+	if i == avx2 {
+		g.mask = i.regs[len(i.regs)-1]
+	}
+	nr := vecs * i.bytes / e.size()
+	name := "tile" + e.name + i.name
+	g.Function(name)
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	g.SignatureExpr(fmt.Sprintf("func(k int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, rows, cols int, add bool, nextA, nextB *%[1]s, nextLDB int, pack *%[1]s)", e.goType))
+	g.Doc(
+		fmt.Sprintf("%s is tileGo for up to %d×%d or %d×%d, with k ≥ 1:", name, i.mr, nr, 2*i.mr, nr/2),
+		"",
+		"\tfor i := range rows {",
+		"\t\tfor j := range cols {",
+		fmt.Sprintf("\t\t\tvar sum %s", e.goType),
+		"\t\t\tfor p := range k {",
+		"\t\t\t\tsum += a[i*lda+p] * b[p*ldb+j] // fused",
+		"\t\t\t}",
+		"\t\t\tif add {",
+		"\t\t\t\tsum += c[i*ldc+j]",
+		"\t\t\t}",
+		"\t\t\tc[i*ldc+j] = sum",
+		"\t\t}",
+		"\t}",
+		"",
+		"What the caller will want is prefetched: a cache line in each of k rows of nextB",
+		"where cols is full, and k elements from nextA on where rows is full too. Where cols",
+		fmt.Sprintf("is full and pack not nil, B is copied there on the way: pack[p*%d+j] = b[p*ldb+j].", nr),
+	)
+	g.Load(g.Param("k"), regK)
+	g.Load(g.Param("a"), regA[0])
+	g.Load(g.Param("lda"), regLDA)
+	g.Load(g.Param("b"), regB)
+	g.Load(g.Param("ldb"), regLDB)
+	g.Load(g.Param("c"), regC)
+	g.Load(g.Param("ldc"), regLDC)
+	for _, r := range []reg.GPPhysical{regLDA, regLDB, regLDC} {
+		g.SHLQ(operand.U8(e.shift), r)
+	}
+	g.LEAQ(operand.Mem{Base: regLDA, Index: regLDA, Scale: 2}, regLDA3)
+	g.LEAQ(operand.Mem{Base: regLDA, Index: regLDA, Scale: 4}, regLDA5)
+	g.LEAQ(operand.Mem{Base: regLDA3, Index: regLDA, Scale: 4}, regLDA7)
+	g.Load(g.Param("cols"), regTmp)
+	g.CMPQ(regTmp, operand.U8(nr))
+	g.JNE(operand.LabelRef("ragged"))
+	g.Load(g.Param("pack"), regPack)
+	g.TESTQ(regPack, regPack)
+	g.JNE(operand.LabelRef("copying"))
+	g.chooseRows("full", i.mr)
+	for rows := i.mr; rows >= 1; rows-- {
+		g.body("full", rows, vecs, false)
+	}
+	g.Label("copying")
+	g.chooseRows("copy", i.mr)
+	for rows := i.mr; rows >= 1; rows-- {
+		g.body("copy", rows, vecs, false)
+	}
+
+	g.Label("ragged")
+	g.CMPQ(regTmp, operand.U8(nr/vecs))
+	g.JLE(operand.LabelRef("narrow"))
+	g.SUBQ(operand.U8(nr/vecs), regTmp)
+	g.setMask(regTmp, regK)
+	g.chooseRows("wide", i.mr)
+	for rows := i.mr; rows >= 1; rows-- {
+		g.body("wide", rows, vecs, true)
+	}
+
+	g.Label("narrow")
+	g.setMask(regTmp, regK)
+	g.chooseRows("slim", 2*i.mr)
+	for rows := 2 * i.mr; rows >= 1; rows-- {
+		g.body("slim", rows, 1, true)
+	}
+}
+
+// chooseRows jumps to the body for the number of rows.
+func (g *tileGen) chooseRows(kind string, most int) {
+	g.Load(g.Param("rows"), regTmp)
+	for rows := most; rows > 1; rows-- {
+		g.CMPQ(regTmp, operand.U8(rows))
+		g.JEQ(operand.LabelRef(fmt.Sprintf("%s%d", kind, rows)))
+	}
+	g.JMP(operand.LabelRef(kind + "1"))
+}
+
+// rowA is the address of A's row, off bytes along it.
+func rowA(row, off int) operand.Mem {
+	m := operand.Mem{Base: regA[row/chunk], Disp: off}
+	switch r := row % chunk; r {
+	case 0:
+	case 1, 2, 4, 8:
+		m.Index, m.Scale = regLDA, uint8(r)
+	case 3, 6:
+		m.Index, m.Scale = regLDA3, uint8(r/3)
+	case 5:
+		m.Index, m.Scale = regLDA5, 1
+	case 7:
+		m.Index, m.Scale = regLDA7, 1
+	}
+	return m
+}
+
+// body writes the kernel for exactly these rows and vectors.
+func (g *tileGen) body(kind string, rows, nv int, masked bool) {
+	label := func(s string) string { return fmt.Sprintf("%s%d%s", kind, rows, s) }
+	sum := func(row, v int) reg.VecPhysical { return g.isa.regs[row*nv+v] }
+	b := g.isa.regs[rows*nv : rows*nv+nv]
+	// As many registers for A as are left, at most four.
+	spare := g.isa.regs[rows*nv+nv:]
+	if g.mask != nil {
+		spare = spare[:len(spare)-1]
+	}
+	a := spare[:min(len(spare), 4)]
+
+	g.Label(label(""))
+	full := rows == g.isa.mr && !masked
+	if full {
+		// The tile of C is needed after the loop: ask for it now.
+		g.MOVQ(regC, regTmp)
+		for row := range rows {
+			for v := range nv {
+				g.PREFETCHT0(operand.Mem{Base: regTmp, Disp: v * g.isa.bytes})
+			}
+			if row < rows-1 {
+				g.ADDQ(regLDC, regTmp)
+			}
+		}
+	}
+	for row := range rows {
+		for v := range nv {
+			g.zero(sum(row, v))
+		}
+	}
+	for n := 1; n*chunk < rows; n++ {
+		// Nine rows on: eight and one.
+		g.LEAQ(operand.Mem{Base: regA[n-1], Index: regLDA, Scale: 8}, regA[n])
+		g.ADDQ(regLDA, regA[n])
+	}
+	ahead := !masked
+	copying := kind == "copy"
+	if copying {
+		g.Load(g.Param("pack"), regPack)
+	} else if full {
+		g.Load(g.Param("nextA"), regNextA)
+	}
+	if ahead {
+		g.Load(g.Param("nextB"), regNextB)
+		g.Load(g.Param("nextLDB"), regNextLDB)
+		g.SHLQ(operand.U8(g.elem.shift), regNextLDB)
+	}
+	if masked {
+		g.Load(g.Param("k"), regK)
+	}
+	// step is step u of so many in one round of the loop. Within a round the
+	// addresses take u times the stride as far as the scales 1 and 2 reach: an
+	// addition would compete with the multiply-adds.
+	step := func(u, of int) {
+		at := func(base, stride reg.GPPhysical) operand.Mem {
+			m := operand.Mem{Base: base}
+			if r := u % 3; r > 0 {
+				m.Index, m.Scale = stride, uint8(r)
+			}
+			return m
+		}
+		next := func(base, stride reg.GPPhysical) {
+			switch {
+			case u%3 == 2: // three strides, before steps 3, 6, …
+				g.LEAQ(operand.Mem{Base: base, Index: stride, Scale: 2}, base)
+				g.ADDQ(stride, base)
+			case u == of-1 && u%3 == 1:
+				g.LEAQ(operand.Mem{Base: base, Index: stride, Scale: 2}, base)
+			case u == of-1:
+				g.ADDQ(stride, base)
+			}
+		}
+		for v := range nv {
+			m := at(regB, regLDB)
+			m.Disp = v * g.isa.bytes
+			g.load(m, b[v], masked && v == nv-1)
+		}
+		next(regB, regLDB)
+		if copying {
+			for v := range nv {
+				g.store(b[v], operand.Mem{Base: regPack, Disp: (u*nv + v) * g.isa.bytes}, false)
+			}
+			if u == of-1 {
+				g.ADDQ(operand.I32(of*nv*g.isa.bytes), regPack)
+			}
+		}
+		for row := range rows {
+			x := a[row%len(a)]
+			g.broadcast(rowA(row, u*g.elem.size()), x)
+			for v := range nv {
+				g.fma(x, b[v], sum(row, v))
+			}
+		}
+		if ahead {
+			g.PREFETCHT1(at(regNextB, regNextLDB))
+			next(regNextB, regNextLDB)
+		}
+	}
+	advance := func(bytes int) {
+		for n := 0; n*chunk < rows; n++ {
+			g.ADDQ(operand.U8(bytes), regA[n])
+		}
+	}
+	if full {
+		const unroll = 4
+		g.SUBQ(operand.U8(unroll), regK)
+		g.JLT(operand.LabelRef(label("rest")))
+		g.Label(label("loop"))
+		for u := range unroll {
+			step(u, unroll)
+			if u == 0 && !copying {
+				g.PREFETCHT0(operand.Mem{Base: regNextA})
+				g.ADDQ(operand.U8(unroll*g.elem.size()), regNextA)
+			}
+		}
+		advance(unroll * g.elem.size())
+		g.SUBQ(operand.U8(unroll), regK)
+		g.JGE(operand.LabelRef(label("loop")))
+		g.Label(label("rest"))
+		g.ADDQ(operand.U8(unroll), regK)
+		g.JEQ(operand.LabelRef(label("done")))
+	}
+	g.Label(label("step"))
+	step(0, 1)
+	advance(g.elem.size())
+	g.DECQ(regK)
+	g.JNE(operand.LabelRef(label("step")))
+	g.Label(label("done"))
+
+	at := func(v int, base reg.GPPhysical) operand.Mem {
+		return operand.Mem{Base: base, Disp: v * g.isa.bytes}
+	}
+	add := regTmp
+	g.MOVBLZX(g.addParam(), add.As32())
+	g.TESTQ(add, add)
+	g.JEQ(operand.LabelRef(label("store")))
+	p := regA[0]
+	g.MOVQ(regC, p)
+	for row := range rows {
+		for v := range nv {
+			if masked && v == nv-1 {
+				g.load(at(v, p), b[v], true)
+				g.addTo(b[v], sum(row, v))
+			} else {
+				g.addTo(at(v, p), sum(row, v))
+			}
+		}
+		if row < rows-1 {
+			g.ADDQ(regLDC, p)
+		}
+	}
+	g.Label(label("store"))
+	for row := range rows {
+		for v := range nv {
+			g.store(sum(row, v), at(v, regC), masked && v == nv-1)
+		}
+		if row < rows-1 {
+			g.ADDQ(regLDC, regC)
+		}
+	}
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// addParam is the place of the argument add.
+func (g *tileGen) addParam() operand.Mem {
+	b, err := g.Param("add").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}

@@ -1,0 +1,232 @@
+package matmul
+
+import (
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// requireISA names an environment variable: a comma-separated list of
+// instruction sets that must be there, so that a skipped one fails.
+const requireISA = "MATMUL_REQUIRE_ISA"
+
+func TestRequiredISAs(t *testing.T) {
+	have := ISAs()
+	t.Logf("kernels: %s", strings.Join(have, ", "))
+	if have[len(have)-1] != "go" {
+		t.Errorf("ISAs() = %v: the plain Go kernel must be last", have)
+	}
+	want := os.Getenv(requireISA)
+	if want == "" {
+		t.Skipf("%s is not set", requireISA)
+	}
+	for _, isa := range strings.Split(want, ",") {
+		if !slices.Contains(have, isa) {
+			t.Errorf("no %s kernel here: %s", isa, strings.Join(have, ", "))
+		}
+	}
+}
+
+func TestNew(t *testing.T) {
+	for _, tc := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Threads: -1}, "threads is -1"},
+		{Options{ISA: "vax"}, `ISA is "vax"`},
+		{Options{ISA: "go", Blocking: &Blocking{MR: 4, NR: 4, KC: 0, NC: 4, MC: 4}}, "KC is 0"},
+		{Options{ISA: "go", Blocking: &Blocking{MR: 4, NR: 4, KC: 8, NC: 6, MC: 4}}, "NC is 6"},
+		{Options{ISA: "go", Blocking: &Blocking{MR: 4, NR: 4, KC: 8, NC: 8, MC: 6}}, "MC is 6"},
+		{Options{ISA: "go", Blocking: &Blocking{MR: 5, NR: 4, KC: 8, NC: 8, MC: 5}}, "tiles of 5×4"},
+	} {
+		if _, _, err := New[float32](tc.o); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%+v: error %v, want %q", tc.o, err, tc.want)
+		}
+	}
+	for _, isa := range ISAs() {
+		mul, add, err := New[float64](Options{ISA: isa, Threads: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := make([]float64, 1)
+		if err := mul(1, 1, 1, []float64{2}, 1, []float64{3}, 1, c, 1); err != nil || c[0] != 6 {
+			t.Errorf("%s: 2·3 = %v, %v", isa, c[0], err)
+		}
+		if err := add(1, 1, 1, []float64{2}, 1, []float64{3}, 1, c, 1); err != nil || c[0] != 12 {
+			t.Errorf("%s: 6 + 2·3 = %v, %v", isa, c[0], err)
+		}
+	}
+}
+
+// Results for a number of threads are the same bit for bit from run to run,
+// whichever thread takes which block, and no goroutine outlives its call.
+func TestParallelIsRepeatable(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for _, isa := range ISAs() {
+		const m, n, k = 150, 210, 301
+		rng := rand.New(rand.NewPCG(13, 14))
+		a := newFrame(m, k, k, anything[float32](rng))
+		b := newFrame(k, n, n, anything[float32](rng))
+		for _, threads := range []int{1, 2, 3, 5} {
+			f, _, err := New[float32](Options{ISA: isa, Threads: threads})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var first []float32
+			for run := range 5 {
+				c := make([]float32, m*n)
+				if err := f(m, n, k, a.x, k, b.x, n, c, n); err != nil {
+					t.Fatal(err)
+				}
+				if run == 0 {
+					first = c
+				} else if !slices.Equal(first, c) {
+					t.Errorf("%s: run %d with %d threads differs from the first", isa, run, threads)
+				}
+			}
+		}
+	}
+	// A goroutine that has said that it is done may still be on its way out.
+	for range 1000 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+func TestNoAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, r := range Rungs() {
+		if r.Name == "gonum" {
+			continue
+		}
+		for _, n := range []int{16, 200} {
+			a, b, c := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
+			run := func() {
+				if err := r.F32(n, n, n, a, n, b, n, c, n); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run()
+			if got := testing.AllocsPerRun(20, run); got != 0 {
+				t.Errorf("%s, n = %d: %v allocations a call", r.Name, n, got)
+			}
+		}
+	}
+	mul, _, err := New[float64](Options{Threads: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 200
+	a, b, c := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
+	run := func() {
+		if err := mul(n, n, n, a, n, b, n, c, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	if got := testing.AllocsPerRun(20, run); got != 0 {
+		t.Errorf("3 threads: %v allocations a call", got)
+	}
+}
+
+// The inequalities that the blocking must satisfy, on the caches of many CPUs.
+func TestBlocking(t *testing.T) {
+	tiles := []struct {
+		mr, nr int
+		size   int64
+	}{{4, 4, 4}, {4, 4, 8}, {6, 16, 4}, {6, 8, 8}, {14, 32, 4}, {14, 16, 8}, {8, 8, 4}, {8, 4, 8}}
+	for _, c := range []Caches{
+		HostCaches(), defaultCaches,
+		{32 << 10, 256 << 10, 2 << 20}, {32 << 10, 512 << 10, 4 << 20}, {32 << 10, 1 << 20, 1 << 20},
+		{48 << 10, 1280 << 10, 3 << 20}, {48 << 10, 2 << 20, 2 << 20}, {64 << 10, 1 << 20, 0},
+		{128 << 10, 12 << 20, 0}, {48 << 10, 2 << 20, 240 << 20},
+	} {
+		for _, x := range tiles {
+			b, err := NewBlocking(x.mr, x.nr, x.size, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Validate(); err != nil {
+				t.Errorf("%+v on %+v: %v", x, c, err)
+			}
+			l2 := max(c.L1, c.L2)
+			l3 := max(l2, c.L3)
+			if got := b.L1Bytes(x.size); got > c.L1 {
+				t.Errorf("%+v on %+v: %+v needs %d bytes of L1", x, c, b, got)
+			}
+			if got := b.L2Bytes(x.size); got > l2/4*3 {
+				t.Errorf("%+v on %+v: %+v needs %d bytes of ¾ of L2", x, c, b, got)
+			}
+			if got := b.L3Bytes(x.size); got > l3/2 {
+				t.Errorf("%+v on %+v: %+v needs %d bytes of half of L3", x, c, b, got)
+			}
+			// No smaller than need be: one step more would not fit.
+			more := b
+			if more.KC += 8; b.KC < maxKC && more.L1Bytes(x.size) <= c.L1 {
+				t.Errorf("%+v on %+v: KC = %d fits in L1 too", x, c, more.KC)
+			}
+			more = b
+			if more.NC += b.NR; b.NC+b.NR <= maxNC && more.L2Bytes(x.size) <= l2/4*3 {
+				t.Errorf("%+v on %+v: NC = %d fits in L2 too", x, c, more.NC)
+			}
+			more = b
+			if more.MC += b.MR; b.MC+b.MR <= maxMC && more.L3Bytes(x.size) <= l3/2 {
+				t.Errorf("%+v on %+v: MC = %d fits in L3 too", x, c, more.MC)
+			}
+		}
+	}
+	for _, tc := range []struct {
+		mr, nr int
+		size   int64
+		c      Caches
+		want   string
+	}{
+		{0, 4, 4, defaultCaches, "tile is 0×4"},
+		{4, -1, 4, defaultCaches, "tile is 4×-1"},
+		{4, 4, 0, defaultCaches, "element size is 0"},
+		{4, 4, 4, Caches{L1: -1}, "caches are"},
+	} {
+		if _, err := NewBlocking(tc.mr, tc.nr, tc.size, tc.c); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("error %v, want %q", err, tc.want)
+		}
+	}
+	// Nothing at all: a single tile.
+	if b, err := NewBlocking(4, 4, 8, Caches{}); err != nil || b != (Blocking{MR: 4, NR: 4, KC: 1, NC: 4, MC: 4}) {
+		t.Errorf("no cache: %+v, %v", b, err)
+	}
+}
+
+func TestParts(t *testing.T) {
+	for n := 1; n <= 200; n++ {
+		for size := 4; size <= 40; size += 4 {
+			for _, unit := range []int{1, 4} {
+				p := part(n, size, unit)
+				if p < 1 || p > size || blocksOf(n, p) != blocksOf(n, size) {
+					t.Fatalf("part(%d, %d, %d) = %d", n, size, unit, p)
+				}
+			}
+		}
+		for _, mr := range []int{1, 4, 6, 14} {
+			left, tiles, thin := n, 0, mr
+			for left > 0 {
+				r := tileRows(left, mr)
+				if r < 1 || r > mr {
+					t.Fatalf("tileRows(%d, %d) = %d", left, mr, r)
+				}
+				left, tiles, thin = left-r, tiles+1, min(thin, r)
+			}
+			if tiles != blocksOf(n, mr) || n > mr && thin < mr/2 {
+				t.Fatalf("%d rows by %d: %d tiles, the thinnest %d", n, mr, tiles, thin)
+			}
+		}
+	}
+}

@@ -1,0 +1,47 @@
+//go:build amd64 && !noasm
+
+package matmul
+
+import "golang.org/x/sys/cpu"
+
+// haveAVX2 and haveAVX512 say what the CPU and the operating system offer, less
+// what GODEBUG=cpu.avx2=off and cpu.avx512f=off take away.
+var (
+	haveAVX2   = cpu.X86.HasAVX2 && cpu.X86.HasFMA
+	haveAVX512 = haveAVX2 && cpu.X86.HasBMI2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512BW
+)
+
+// kernels32 and kernels64 list what this CPU can run, the best first.
+func kernels32() []*kernel[float32] {
+	var ks []*kernel[float32]
+	if haveAVX512 {
+		ks = append(ks, &kernel[float32]{
+			isa: "avx512", mr: 14, nr: 32, tile: tileF32AVX512, dot: dotF32AVX512,
+			fma: fmaF32AVX512, fmaFLOPs: 384, read: readAVX512,
+		})
+	}
+	if haveAVX2 {
+		ks = append(ks, &kernel[float32]{
+			isa: "avx2", mr: 6, nr: 16, tile: tileF32AVX2, dot: dotF32AVX2,
+			fma: fmaF32AVX2, fmaFLOPs: 192, read: readAVX2,
+		})
+	}
+	return append(ks, goKernel[float32]())
+}
+
+func kernels64() []*kernel[float64] {
+	var ks []*kernel[float64]
+	if haveAVX512 {
+		ks = append(ks, &kernel[float64]{
+			isa: "avx512", mr: 14, nr: 16, tile: tileF64AVX512, dot: dotF64AVX512,
+			fma: fmaF64AVX512, fmaFLOPs: 192, read: readAVX512,
+		})
+	}
+	if haveAVX2 {
+		ks = append(ks, &kernel[float64]{
+			isa: "avx2", mr: 6, nr: 8, tile: tileF64AVX2, dot: dotF64AVX2,
+			fma: fmaF64AVX2, fmaFLOPs: 96, read: readAVX2,
+		})
+	}
+	return append(ks, goKernel[float64]())
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed helper/openblas.c
+var helperSource []byte
+
+// openBLAS is the running helper.
+type openBLAS struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	dir    string
+	config string
+}
+
+// findLibrary asks numpy where its OpenBLAS lies.
+const findLibrary = `
+import glob, os, numpy
+home = os.path.dirname(numpy.__file__)
+for pattern in ("../numpy.libs/*openblas*", ".libs/*openblas*", ".dylibs/*openblas*"):
+    for path in sorted(glob.glob(os.path.join(home, pattern))):
+        print(os.path.realpath(path))
+`
+
+func startOpenBLAS(python, core string) (*openBLAS, error) {
+	candidates := []string{python}
+	if python == "" {
+		candidates = []string{filepath.Join(".venv", "bin", "python"), "python3"}
+	}
+	var library string
+	var problems []error
+	for _, p := range candidates {
+		out, err := exec.Command(p, "-c", findLibrary).Output()
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s cannot import numpy (%w)", p, err))
+			continue
+		}
+		if library, _, _ = strings.Cut(string(out), "\n"); library != "" {
+			break
+		}
+		problems = append(problems, fmt.Errorf("the numpy of %s bundles no OpenBLAS", p))
+	}
+	if library == "" {
+		return nil, errors.Join(problems...)
+	}
+	dir, err := os.MkdirTemp("", "compare")
+	if err != nil {
+		return nil, err
+	}
+	b := &openBLAS{dir: dir}
+	if err := b.start(library, core); err != nil {
+		b.stop()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *openBLAS) start(library, core string) error {
+	source, program := filepath.Join(b.dir, "openblas.c"), filepath.Join(b.dir, "openblas")
+	if err := os.WriteFile(source, helperSource, 0o600); err != nil {
+		return err
+	}
+	cc := os.Getenv("CC")
+	if cc == "" {
+		cc = "cc"
+	}
+	if out, err := exec.Command(cc, "-O2", "-o", program, source, "-ldl").CombinedOutput(); err != nil {
+		return fmt.Errorf("%s cannot build the helper: %w\n%s", cc, err, out)
+	}
+	b.cmd = exec.Command(program, library)
+	for _, v := range os.Environ() {
+		// Nothing shall keep the library from its best kernel.
+		if !strings.HasPrefix(v, "OPENBLAS_") && !strings.HasPrefix(v, "OMP_") && !strings.HasPrefix(v, "GOTO_") {
+			b.cmd.Env = append(b.cmd.Env, v)
+		}
+	}
+	if core != "" {
+		b.cmd.Env = append(b.cmd.Env, "OPENBLAS_CORETYPE="+core)
+	}
+	b.cmd.Stderr = os.Stderr
+	in, err := b.cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := b.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	b.in, b.out = in, bufio.NewReader(out)
+	if err := b.cmd.Start(); err != nil {
+		return err
+	}
+	b.config, err = b.ask("config")
+	return err
+}
+
+// ask sends one command and returns the helper's line.
+func (b *openBLAS) ask(format string, args ...any) (string, error) {
+	if _, err := fmt.Fprintf(b.in, format+"\n", args...); err != nil {
+		return "", fmt.Errorf("OpenBLAS helper: %w", err)
+	}
+	line, err := b.out.ReadString('\n')
+	if err != nil {
+		return "", fmt.Errorf("OpenBLAS helper: %w", err)
+	}
+	return strings.TrimSpace(line), nil
+}
+
+// prepare makes the matrices of a shape.
+func (b *openBLAS) prepare(s shape, copies int) error {
+	if _, err := b.ask("threads %d", s.threads); err != nil {
+		return err
+	}
+	letter := map[string]byte{"float32": 's', "float64": 'd'}[s.dtype]
+	var err error
+	if s.op == "gemv" {
+		_, err = b.ask("gemv %c %d %d %d", letter, s.m, s.k, copies)
+	} else {
+		_, err = b.ask("gemm %c %d %d %d %d", letter, s.m, s.n, s.k, copies)
+	}
+	return err
+}
+
+// run makes reps calls and returns the seconds they took and one element of the
+// result.
+func (b *openBLAS) run(reps int) (seconds, element float64, err error) {
+	line, err := b.ask("run %d", reps)
+	if err != nil {
+		return 0, 0, err
+	}
+	var cpu float64
+	if _, err := fmt.Fscan(bytes.NewReader([]byte(line)), &seconds, &cpu, &element); err != nil {
+		return 0, 0, fmt.Errorf("OpenBLAS helper said %q: %w", line, err)
+	}
+	return seconds, element, nil
+}
+
+func (b *openBLAS) stop() {
+	if b.in != nil {
+		b.in.Close()
+	}
+	if b.cmd != nil && b.cmd.Process != nil {
+		b.cmd.Wait() //nolint:errcheck // it ends when its input does
+	}
+	os.RemoveAll(b.dir)
+}
