@@ -54,7 +54,7 @@ func NaiveLines(g roofline.GEMM, lineElems int64) (Fits, error) {
 	if err != nil {
 		return Fits{}, err
 	}
-	return Fits{Inner: g.K + wk + 1, All: g.K*wn + 2*wk + wn}, nil
+	return fits(roofline.Sum{{g.K}, {wk}, {1}}, roofline.Sum{{g.K, wn}, {2, wk}, {wn}})
 }
 
 // ReorderedLines returns the lines that [Layout.Reordered] needs in a fully
@@ -81,7 +81,25 @@ func ReorderedLines(g roofline.GEMM, lineElems int64) (Fits, error) {
 	if err != nil {
 		return Fits{}, err
 	}
-	return Fits{Inner: 2*wn + 1, All: g.K*wn + wk + shared(lineElems, g.K) + 2*wn}, nil
+	return fits(roofline.Sum{{2, wn}, {1}}, roofline.Sum{{g.K, wn}, {wk}, {shared(lineElems, g.K)}, {2, wn}})
+}
+
+func fits(inner, all roofline.Sum) (f Fits, err error) {
+	if f.Inner, err = lines(inner); err != nil {
+		return Fits{}, err
+	}
+	if f.All, err = lines(all); err != nil {
+		return Fits{}, err
+	}
+	return f, nil
+}
+
+func lines(need roofline.Sum) (int64, error) {
+	v, ok := need.Int64()
+	if !ok {
+		return 0, fmt.Errorf("cache: the lines needed are about %.6g: %w", need.Float64(), roofline.ErrOverflow)
+	}
+	return v, nil
 }
 
 // shared is 1 if there are neighbours in a row of k elements that are on the
@@ -114,11 +132,13 @@ func shared(lineElems, k int64) int64 {
 // above i; the rows below i of the old tile of A, the rows above i of the new
 // one, and the first line of row i of the new one.
 //
-// That holds every pair of uses. Others need less: a line of the tile of B from
-// row i to row i + 1, at most bk·w(bn) + w(bk) + 1 + 2w(bn); a line of C from
-// when it is set to 0 to its first use, bm·w(bn) + bk·w(bn) + (bm − 1)·w(bk) + 1;
-// a line of C from p to p + 1, 2w(bn) + 1. With only one step along k, or fewer
-// than three rows, the largest of those that occur is the answer.
+// No other pair of uses needs more. With two rows, a row is the first or the
+// last, and only one of the two tiles of B is used whole, the other for one
+// row: bk·w(bn) + w(bn) lines of B. With one row it is w(bn). With one step
+// along k, the pair that needs most is a line of C from when it is set to 0 to
+// its first use: bk·w(bn) lines of B. From row to row a line of the tile of B
+// needs bk·w(bn) + w(bk) + 1 + 2w(bn), and from p to p + 1 a line of C needs
+// 2w(bn) + 1: never more than those.
 //
 // It is enough for any sizes, since edge tiles are smaller. It is needed, to
 // the line, if k is at least two steps; with one step a tile of A or B can
@@ -139,38 +159,21 @@ func TiledLines(g roofline.GEMM, r tiling.Rect, lineElems int64) (int64, error) 
 	}
 	wn, wk := bn/lineElems, bk/lineElems
 
-	need := int64(1)
-	if bk > 1 { // C from p to p + 1
-		need = 2*wn + 1
+	need := roofline.Sum{{bm, wn}, {bm - 1, wk}, {1}}
+	switch { // and the lines of B between the two uses of C
+	case bm == 1:
+		need = append(need, []int64{wn})
+	case g.K <= bk:
+		need = append(need, []int64{bk, wn})
+	case bm == 2:
+		need = append(need, []int64{bk + 1, wn})
+	default:
+		need = append(need, []int64{2, bk, wn})
 	}
-	switch { // B from row to row
-	case bm > 1 && bk > 1:
-		need = max(need, bk*wn+wk+shared(lineElems, bk)+2*wn)
-	case bm > 1:
-		need = max(need, 2*wn+1)
-	}
-	b := int64(0) // lines of B between two uses of C in different steps
-	if bm > 1 {
-		b = bk * wn
-	} else {
-		b = wn
-	}
-	rest := bm*wn + (bm-1)*wk + 1
-	need = max(need, rest+b) // C from 0 to the first use
-	if g.K > bk {            // C from step to step
-		switch {
-		case bm > 2:
-			b = 2 * bk * wn
-		case bm == 2:
-			b = bk*wn + wn
-		}
-		need = max(need, rest+b)
-	}
-	return need, nil
+	return lines(need)
 }
 
-// rowLines returns the lines of a row of A and of a row of B or C. Counts of
-// all lines fit in int64 if the FLOPs do.
+// rowLines returns the lines of a row of A and of a row of B or C.
 func rowLines(g roofline.GEMM, lineElems int64) (wk, wn int64, err error) {
 	if lineElems < 1 {
 		return 0, 0, fmt.Errorf("cache: line is %d elements: it must be at least 1", lineElems)

@@ -1,7 +1,9 @@
 package cache
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"memorywall/pkg/roofline"
@@ -186,7 +188,17 @@ func TestLinesErrors(t *testing.T) {
 		_, err = TiledLines(c.g, tiling.SquareTile(8), c.lineElems)
 		refused(t, err, c.want)
 	}
-	_, err := TiledLines(g, tiling.Rect{BM: 1, BN: 8, BK: 1}, 4)
+	// The longest k that has FLOPs in int64: two rows of A and one of B are more.
+	longest := gemm(1, 1<<62-1, 1, 1)
+	_, err := NaiveLines(longest, 1)
+	_, err2 := ReorderedLines(longest, 1)
+	if !errors.Is(err, roofline.ErrOverflow) || !errors.Is(err2, roofline.ErrOverflow) {
+		t.Errorf("%v and %v are no overflows", err, err2)
+	}
+	if got, err := TiledLines(gemm(1<<62-1, 1, 1, 1), tiling.SquareTile(1<<62), 1); err != nil || got != math.MaxInt64 {
+		t.Errorf("the tallest tile needs %d lines, %v; want %d", got, err, int64(math.MaxInt64))
+	}
+	_, err = TiledLines(g, tiling.Rect{BM: 1, BN: 8, BK: 1}, 4)
 	refused(t, err, "cache: bk is 1: it must be a multiple of the 4 elements of a line")
 	_, err = TiledLines(g, tiling.Rect{BM: 1, BN: 3, BK: 4}, 4)
 	refused(t, err, "cache: bn is 3")
