@@ -82,6 +82,15 @@ func (c *cell) html() string {
 	return b.String()
 }
 
+// plain returns all that the cell shows as text.
+func (c *cell) plain() string {
+	var b strings.Builder
+	for _, o := range c.Outputs {
+		b.WriteString(o.data("text/plain") + "\n")
+	}
+	return b.String()
+}
+
 func (c *cell) tags() []string {
 	var tags []string
 	if raw, ok := c.Metadata["tags"]; ok {

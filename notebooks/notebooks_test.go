@@ -122,6 +122,9 @@ func checkOutputs(nb *notebook, bad func(string, ...any)) {
 		if len(c.Outputs) == 0 && !c.tagged("setup") {
 			bad("cell %s: it has no output: run scripts/notebooks update", c.ID)
 		}
+		if c.tagged("machine") && !strings.Contains(c.plain(), "GOMAXPROCS") {
+			bad("cell %s: its output depends on the machine: it must name the host, with bench.ReadHost", c.ID)
+		}
 		for _, o := range c.Outputs {
 			switch {
 			case o.Type == "error":
@@ -361,8 +364,11 @@ func checkFigures(nb *notebook, bad func(string, ...any)) {
 				bad("cell %s: a picture: %v", c.ID, err)
 			}
 		}
-		if pictures < len(calls) {
-			bad("cell %s: %d figures, but %d static pictures", c.ID, len(calls), pictures)
+		if drawn := strings.Count(c.html(), "Step 1 of "); drawn < len(calls)-charts {
+			bad("cell %s: %d walks through the steps, but %d drawings", c.ID, len(calls)-charts, drawn)
+		}
+		if pictures < charts {
+			bad("cell %s: %d charts, but %d static pictures", c.ID, charts, pictures)
 		}
 	}
 	if n == 0 {
@@ -588,5 +594,49 @@ func checkLinks(nb *notebook, all []*notebook, bad func(string, ...any)) {
 	}
 	if nb.Last && !linked(last, "00_index.ipynb") {
 		bad("cell %s: no link back to the index", last.ID)
+	}
+}
+
+var definition = regexp.MustCompile(`(?m)^> \*\*Definition: ([^*]+)\.\*\* (.+(?:\n> .+)*)`)
+
+// definitions returns which cell defines each term, and what is wrong: a term
+// must be defined once in the whole lesson, in bold.
+func definitions(all []*notebook) (where map[string]string, problems []string) {
+	where = map[string]string{}
+	for _, nb := range all {
+		for _, c := range nb.Cells {
+			if c.code() {
+				continue
+			}
+			for _, m := range definition.FindAllStringSubmatch(string(c.Source), -1) {
+				here := nb.File + " cell " + c.ID
+				for term := range strings.SplitSeq(m[1], ", ") {
+					if before, twice := where[term]; twice {
+						problems = append(problems, fmt.Sprintf("%s: %q is defined in %s already", here, term, before))
+					}
+					where[term] = here
+					if !strings.Contains(strings.ToLower(m[2]), "**"+strings.ToLower(term)+"**") {
+						problems = append(problems, fmt.Sprintf("%s: the definition of %q does not hold it in bold", here, term))
+					}
+				}
+			}
+		}
+	}
+	return where, problems
+}
+
+func TestTermsAreDefinedOnce(t *testing.T) {
+	where, problems := definitions(chapters(t))
+	for _, p := range problems {
+		t.Error(p)
+	}
+	for _, term := range []string{
+		"FLOP", "peak", "bandwidth", "slow memory", "fast memory", "work", "traffic", "compulsory traffic",
+		"arithmetic intensity", "time floor", "attainable performance", "ridge point", "memory-bound", "compute-bound",
+		"naive traffic", "tile", "edge tile", "prefill", "decode", "batch",
+	} {
+		if where[term] == "" {
+			t.Errorf("no chapter defines %q: write > **Definition: %s.** …", term, term)
+		}
 	}
 }

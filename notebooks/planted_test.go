@@ -182,8 +182,12 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 		"count":        {func(t *testing.T, nb *notebook) { *nb.cell(t, "toy-chip").Count = 17 }, "execution count"},
 		"no count":     {func(t *testing.T, nb *notebook) { nb.cell(t, "toy-chip").Count = nil }, "execution count"},
 		"no output":    {func(t *testing.T, nb *notebook) { nb.cell(t, "toy-chip").Outputs = nil }, "it has no output"},
-		"id twice":     {func(t *testing.T, nb *notebook) { nb.cell(t, "toy-chip").ID = "title" }, "is there twice"},
-		"random id":    {func(t *testing.T, nb *notebook) { nb.cell(t, "toy-chip").ID = "8F3a" }, "must be words in lower case"},
+		"no host": {func(t *testing.T, nb *notebook) {
+			nb.cell(t, "toy-chip").Metadata["tags"] = json.RawMessage(`["machine"]`)
+		}, "it must name the host"},
+		"steps not drawn": {replace("toy-chip", "lesson.Equal(", "lesson.ShowMatrixSteps("), "1 walks through the steps, but 0 drawings"},
+		"id twice":        {func(t *testing.T, nb *notebook) { nb.cell(t, "toy-chip").ID = "title" }, "is there twice"},
+		"random id":       {func(t *testing.T, nb *notebook) { nb.cell(t, "toy-chip").ID = "8F3a" }, "must be words in lower case"},
 		"unknown tag": {func(t *testing.T, nb *notebook) {
 			nb.cell(t, "toy-chip").Metadata["tags"] = json.RawMessage(`["slow"]`)
 		}, `tag is "slow"`},
@@ -257,6 +261,23 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 				t.Errorf("problems are %q: one must say %q", got, c.problem)
 			}
 		})
+	}
+}
+
+func TestDefinitionsFindPlantedMistakes(t *testing.T) {
+	text := func(source string) []*notebook {
+		return []*notebook{{File: "a", Cells: []*cell{{Type: "markdown", ID: "idea", Source: lines(source)}}}}
+	}
+	for source, problem := range map[string]string{
+		"> **Definition: tile.** A **tile** is\n> a part.\n\n> **Definition: tile.** A **tile** is a piece.": "is defined in a cell idea already",
+		"> **Definition: tile.** A part of a matrix.":                                                        "does not hold it in bold",
+		"> **Definition: tile, edge.** A **tile** is a part.":                                                "definition of \"edge\"",
+		"> **Definition: slow memory, fast memory.** **Slow memory** and\n> **fast memory**.":                "",
+	} {
+		_, problems := definitions(text(source))
+		if got := strings.Join(problems, "\n"); (problem == "") != (got == "") || !strings.Contains(got, problem) {
+			t.Errorf("%q: problems are %q: want %q", source, got, problem)
+		}
 	}
 }
 

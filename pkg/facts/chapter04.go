@@ -12,6 +12,10 @@ func init() {
 		add("ch04.n", size)
 		add("ch04.sweep_n", countedN)
 
+		add("ch04.edge_m", 5)
+		add("ch04.edge_n", 7)
+		add("ch04.edge_k", 3)
+
 		four := roofline.Square(4, 1)
 		add("ch04.q2_loads_b1", float64(loads(four, 1)))
 		add("ch04.q2_loads_b4", float64(loads(four, 4)))

@@ -88,7 +88,11 @@ func decimals(v float64) string {
 		prec = 1
 	}
 	s := strconv.FormatFloat(v, 'f', prec, 64)
-	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	if s == "-0" {
+		return "0"
+	}
+	return s
 }
 
 // group puts a comma between each three digits of the whole part of a decimal
@@ -120,6 +124,8 @@ func group(s string) string {
 // plainFloat writes v to six significant digits, whole numbers in full.
 func plainFloat(v float64) string {
 	switch {
+	case v == 0:
+		return "0" // and not "-0"
 	case math.IsNaN(v):
 		return "NaN"
 	case math.IsInf(v, 1):

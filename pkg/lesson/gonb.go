@@ -27,7 +27,7 @@ type notebook struct {
 }
 
 // ackLimit bounds the wait for the kernel to take what was sent.
-const ackLimit = 10 * time.Second
+var ackLimit = 10 * time.Second
 
 func (n *notebook) rich() bool { return true }
 

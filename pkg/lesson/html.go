@@ -42,7 +42,7 @@ const awaken = `(function(me){"use strict";` +
 func (f Figure) html(option, svg []byte, t Table) string {
 	w, h := f.size()
 	var b strings.Builder
-	fmt.Fprintf(&b, `<div class="memorywall-figure" id="figure-%s">`, f.ID)
+	fmt.Fprintf(&b, `<div class="memorywall-figure" id="%s">`, f.ID)
 	fmt.Fprintf(&b, `<div class="memorywall-stage" style="width:%dpx;height:%dpx">`, w, h)
 	alt := f.Title
 	if f.Alt != "" {

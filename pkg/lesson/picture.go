@@ -16,7 +16,7 @@ const renderEnv = "MEMORYWALL_RENDER"
 
 // renderLimit bounds the wait for a picture: the first one may find the
 // renderer still starting.
-const renderLimit = 2 * time.Second
+var renderLimit = 2 * time.Second
 
 // picture returns the option drawn as SVG, or nil when there is no renderer
 // that answers in time.

@@ -36,6 +36,11 @@ export function cellsOf(chapter) {
   }));
 }
 
+// Limits for what takes a moment on an idle machine, and a long one on a busy
+// machine, in milliseconds. Nothing waits longer than it must.
+const SHORT = 30_000;
+const LONG = 120_000;
+
 // ------------------------------------------------------------- processes
 
 // Every process that the tests start inherits this mark in its environment, so
@@ -67,7 +72,7 @@ export function leftOver() {
 }
 
 /** Resolves when the condition holds; fails with what it says after the limit. */
-export async function until(what, condition, limit = 30_000) {
+export async function until(what, condition, limit = SHORT) {
   const end = Date.now() + limit;
   for (;;) {
     const value = await condition();
@@ -114,8 +119,13 @@ export class Lab {
     return lab;
   }
 
+  path(chapter) {
+    return `${this.copy}/${chapter}.ipynb`;
+  }
+
+  /** Of the page with this chapter, or of JupyterLab with nothing open. */
   address(chapter) {
-    return `${this.origin}/lab/tree/${this.copy}/${chapter}.ipynb?token=${this.token}&reset`;
+    return `${this.origin}/lab${chapter ? `/tree/${this.path(chapter)}` : ""}?token=${this.token}&reset`;
   }
 
   /** Puts a notebook of the test's own beside the chapters. */
@@ -192,6 +202,7 @@ export class Browser {
   /** A new window with nothing in it, as if by a reader who comes for the first time. */
   async open(name) {
     const context = await this.chromium.newContext({ viewport: { width: 1280, height: 900 } });
+    context.setDefaultTimeout(LONG);
     const window = new Window(context, await context.newPage(), name);
     this.opened.push({ name, at: Date.now() });
     return window;
@@ -263,19 +274,32 @@ export class Window {
     await this.ready();
   }
 
-  /** Waits until a notebook is in front, with all its cells and a kernel that answers. */
-  async ready() {
-    await this.page.waitForFunction(() => {
+  /** Waits until a notebook is in front, with all its cells and, unless told otherwise, a kernel that answers. */
+  async ready({ kernel = true } = {}) {
+    await this.page.waitForFunction((kernel) => {
       const panel = window.jupyterapp?.shell?.currentWidget;
       return (
         panel?.context?.isReady && panel.content.widgets.every((cell) => cell.isAttached) &&
-        panel.sessionContext.session?.kernel?.connectionStatus === "connected"
+        (!kernel || panel.sessionContext.session?.kernel?.connectionStatus === "connected")
       );
-    });
-    await this.page.evaluate(() => {
-      const panel = window.jupyterapp.shell.currentWidget;
-      return Promise.all([panel.revealed, panel.sessionContext.ready, panel.sessionContext.session.kernel.info]);
-    });
+    }, kernel);
+    await this.page.evaluate((kernel) => {
+      const { revealed, sessionContext } = window.jupyterapp.shell.currentWidget;
+      return Promise.all([revealed, kernel && sessionContext.ready, kernel && sessionContext.session.kernel.info]);
+    }, kernel);
+  }
+
+  /** Opens one more notebook, which is only looked at: no kernel is started for it. */
+  async read(path) {
+    await this.page.evaluate(async (path) => {
+      const app = window.jupyterapp;
+      await app.restored;
+      const panel = await app.commands.execute("docmanager:open", {
+        path, factory: "Notebook", kernelPreference: { shouldStart: false, canStart: false },
+      });
+      await panel.context.ready;
+    }, path);
+    await this.ready({ kernel: false });
   }
 
   async menu(...path) {
@@ -288,7 +312,7 @@ export class Window {
    * with them, and returns [{id, ms}] in the order in which they ran; ms is from
    * busy to idle.
    */
-  async running(start, limit = 60_000) {
+  async running(start, limit = LONG) {
     await this.page.evaluate(() => {
       const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
       const runs = new Map();
@@ -379,29 +403,29 @@ export class Window {
     }, [id, source]);
   }
 
-  /**
-   * Puts the text in the place of a constant's value, by the keyboard: a click
-   * into its line, End, back to the value, over it, type.
-   */
+  /** Selects a constant's value in a cell's editor and types another one over it. */
   async type(id, name, value) {
-    const { source } = await this.oneCell(id);
-    const lines = source.split("\n");
+    const lines = (await this.oneCell(id)).source.split("\n");
     const at = lines.findIndex((line) => constant(line)?.name === name);
     assert.ok(at >= 0, `cell ${id} has no constant ${name}`);
     const { before, value: old, after } = constant(lines[at]);
-    const cell = await this.cell(id);
-    const line = (await cell.$$(".cm-line"))[at];
-    await line.scrollIntoViewIfNeeded();
-    await line.click();
-    const { keyboard } = this.page;
-    await keyboard.press("End");
-    for (let i = 0; i < after.length; i++) await keyboard.press("ArrowLeft");
-    for (let i = 0; i < old.length; i++) await keyboard.press("Shift+ArrowLeft");
-    await keyboard.insertText(value);
+    await this.cell(id);
+    // The editor of a cell is made when the cell comes into view.
+    await this.page.waitForFunction(([id, line, column, length]) => {
+      const { content } = window.jupyterapp.shell.currentWidget;
+      const index = content.widgets.findIndex((cell) => cell.model.id === id);
+      const { editor, node } = content.widgets[index];
+      if (!editor) return false;
+      content.activeCellIndex = index;
+      content.mode = "edit";
+      editor.focus();
+      editor.setSelection({ start: { line, column }, end: { line, column: column + length } });
+      return node.contains(document.activeElement) && editor.hasFocus();
+    }, [id, at, before.length, old.length]);
+    await this.page.keyboard.insertText(value);
     lines[at] = before + value + after;
     assert.equal((await this.oneCell(id)).source, lines.join("\n"), "the cell after typing");
-    await keyboard.press("Escape");
-    return old;
+    await this.page.keyboard.press("Escape");
   }
 
   async save() {
@@ -409,10 +433,15 @@ export class Window {
     await this.page.waitForFunction(() => !window.jupyterapp.shell.currentWidget.context.model.dirty);
   }
 
+  async closeTab() {
+    const id = await this.page.evaluate(() => window.jupyterapp.shell.currentWidget.id);
+    await this.page.locator(".lm-TabBar-tab.lm-mod-current .lm-TabBar-tabCloseIcon").last().click();
+    await this.page.waitForFunction((id) => window.jupyterapp.shell.currentWidget?.id !== id, id);
+  }
+
   /** Closes the tab in front, then opens the chapter again from the file browser. */
   async reopen(chapter) {
-    await this.page.locator(".lm-TabBar-tab.lm-mod-current .lm-TabBar-tabCloseIcon").last().click();
-    await this.page.waitForFunction((name) => window.jupyterapp.shell.currentWidget?.title.label !== name, `${chapter}.ipynb`);
+    await this.closeTab();
     await this.page.locator(".jp-DirListing-item", { hasText: `${chapter}.ipynb` }).dblclick();
     await this.ready();
   }
@@ -494,13 +523,16 @@ class Figure {
   }
 
   async show() {
-    await this.root.scrollIntoViewIfNeeded();
+    await this.root.scrollIntoViewIfNeeded({ timeout: SHORT });
   }
 
   /** Waits until the chart is drawn, then returns what there is to see of it. */
   async drawn() {
     await this.show();
-    await this.root.locator(".memorywall-live svg").waitFor({ state: "visible", timeout: 15_000 });
+    await this.root.locator(".memorywall-live svg").waitFor({ state: "visible", timeout: SHORT }).catch(() => {
+      const said = this.window.console.filter((line) => line.includes("memorywall"));
+      throw new Error([`${this.id} was not drawn as a live chart`, ...new Set(said)].join("\n"));
+    });
     return this.look();
   }
 
@@ -511,7 +543,7 @@ class Figure {
     return until(`the static picture of ${this.id}`, async () => {
       const { picture } = await this.look();
       return picture.loaded && picture;
-    }, 5_000);
+    });
   }
 
   look() {
@@ -558,13 +590,14 @@ class Figure {
     });
     const texts = [];
     for (const { series, x, y } of points) {
-      await this.page.mouse.move(0, 0);
       await this.root.locator(".memorywall-live").hover({ position: { x, y }, force: true });
       const text = await until(
         `a tooltip with text at the middle datum of series "${series}" of ${this.id}, ${Math.round(x)},${Math.round(y)}`,
-        () => this.tooltip(), 5_000,
+        () => this.tooltip(),
       );
       texts.push({ series, text });
+      await this.page.mouse.move(0, 0);
+      await until(`an end of the tooltip of ${this.id}`, async () => !(await this.tooltip()));
     }
     return texts;
   }

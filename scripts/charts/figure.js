@@ -52,7 +52,8 @@
   // Two decimals below one hundred and one above, without trailing zeros.
   function decimals(v) {
     var s = v.toFixed(Math.abs(v) >= 99.995 ? 1 : 2);
-    return s.indexOf(".") < 0 ? s : s.replace(/0+$/, "").replace(/\.$/, "");
+    if (s.indexOf(".") >= 0) s = s.replace(/0+$/, "").replace(/\.$/, "");
+    return s === "-0" ? "0" : s;
   }
 
   // Six significant digits, whole numbers in full.
@@ -140,7 +141,8 @@
       list = list.filter(function (p) { return Array.isArray(p.value); });
       if (list.length === 0) return "";
       var p = list[0], head, read;
-      if (info.x.category || info.y.category) {
+      var bars = info.x.category || info.y.category;
+      if (bars) {
         var along = info.x.category ? 1 : 0;
         head = one(p.name);
         read = function (q) { return coordinate(along === 1 ? info.y : info.x, q.value[along]); };
@@ -149,7 +151,8 @@
         read = function (q) { return coordinate(info.y, q.value[1]); };
       }
       var lines = list.map(function (q) {
-        var name = (q.data && q.data.text) || q.seriesName || info.y.name;
+        // What stands at a bar is its value; what stands at a dot is its name.
+        var name = (!bars && q.data && q.data.text) || q.seriesName || (info.y.category ? info.x : info.y).name;
         return q.marker + one(name) + ": <b>" + read(q) + "</b>";
       });
       return [head].concat(lines).join("<br>");

