@@ -72,17 +72,18 @@ func init() {
 		count("thin_misses", simulate(place, func(l cache.Layout, to cache.Machine) error { return l.Tiled(to, thin) }, small)[0].Misses())
 
 		// Lines: the plain loops in 12 KiB.
+		naiveBytes := map[int64]int64{}
 		for _, line := range []int64{64, 128} {
 			c := cache.FullyAssociative("", 12*kib/line, line)
+			naiveBytes[line] = simulate(place, cache.Layout.Naive, c)[0].BytesIn
 			prefix := map[int64]string{64: "line64_", 128: "line128_"}[line]
+			count(prefix+"bytes", line)
 			count(prefix+"lines", c.Lines())
 			count(prefix+"need", must(cache.NaiveLines(g, line/float32s)).Inner)
-			count(prefix+"naive_bytes", simulate(place, cache.Layout.Naive, c)[0].BytesIn)
+			count(prefix+"naive_bytes", naiveBytes[line])
 		}
-		count("line_bytes", 64)
-		count("line_bytes_twice", 128)
-		add("ch09.line_factor", float64(simulate(place, cache.Layout.Naive, cache.FullyAssociative("", 12*kib/128, 128))[0].BytesIn)/
-			float64(simulate(place, cache.Layout.Naive, cache.FullyAssociative("", 12*kib/64, 64))[0].BytesIn))
+		count("line_kib", 12)
+		add("ch09.line_factor", float64(naiveBytes[128])/float64(naiveBytes[64]))
 
 		// Two levels as many processors have them, and rows of 1024 or 1040.
 		l1 := cache.Config{Name: "L1", SizeBytes: 48 * kib, LineBytes: 64, Ways: 12}
@@ -159,7 +160,25 @@ func init() {
 			add("ch09."+name+"over", float64(levels[i].BytesIn/float32s)/float64(atLeast.Loads))
 		}
 
+		add("ch09.large_best_percent", 100*(float64(bestTraffic.Loads)/float64(least.Loads)-1))
+		add("ch09.arxiv", 1702.02017)
+		count("try_n", 192)
+
 		// Questions.
+		count("q4_rows", 100)
+		count("q7_step", l1.LineBytes/float32s)
+		free := int64(256) // the first leading dimension without conflicts
+		for {
+			l := must(cache.PlaceLD(roofline.Square(192, float32s), free, free, free))
+			whole := l1
+			whole.Ways = 0
+			if simulate(l, tiled(48), l1)[0].BytesIn <= simulate(l, tiled(48), whole)[0].BytesIn {
+				break
+			}
+			free += l1.LineBytes / float32s
+		}
+		count("q7_ld", free)
+		count("q7_lines", free*float32s/l1.LineBytes)
 		count("q2_b", 32)
 		count("q2_model", must(tiling.SquareTile(32).FastElems()))
 		count("q2_lru", must(cache.TiledLines(roofline.Square(1024, float32s), tiling.SquareTile(32), 1)))
