@@ -145,7 +145,7 @@ func init() {
 		add("ch09.large_best_intensity", must(bestTraffic.Intensity(2)))
 
 		// The packed kernel at two boundaries.
-		const pn = 384
+		const pn = packedSide
 		packed := must(cache.Place(roofline.Square(pn, float32s)))
 		half := l2
 		half.SizeBytes /= 4
@@ -182,10 +182,11 @@ func init() {
 		count("q2_b", 32)
 		count("q2_model", must(tiling.SquareTile(32).FastElems()))
 		count("q2_lru", must(cache.TiledLines(roofline.Square(1024, float32s), tiling.SquareTile(32), 1)))
-		q3 := must(tiling.LoadsAtLeast(roofline.Square(1024, float32s), 16384))
-		q3b := must(tiling.LargestTile(16384, 1))
+		const q3room = n * n // its root is a whole number
+		q3 := must(tiling.LoadsAtLeast(roofline.Square(1024, float32s), q3room))
+		q3b := must(tiling.LargestTile(q3room, 1))
 		count("q3_n", 1024)
-		count("q3_room", 16384)
+		count("q3_room", q3room)
 		count("q3_bound", q3.Loads)
 		count("q3_b", q3b)
 		count("q3_loads", must(tiling.Tiled(roofline.Square(1024, float32s), q3b)).Loads)
@@ -210,4 +211,6 @@ func init() {
 }
 
 // packedBlocks is the blocking of the packed multiply in that chapter.
-var packedBlocks = cache.Blocking{MR: 6, NR: 16, KC: 192, MC: 384, NC: 384}
+var packedBlocks = cache.Blocking{MR: 6, NR: 16, KC: packedSide / 2, MC: packedSide, NC: packedSide}
+
+const packedSide = 3 * 128
