@@ -48,7 +48,8 @@ func TestDirection(t *testing.T) {
 	for name, may := range map[string][]string{
 		"roofline": {"roofline"},
 		"tiling":   {"tiling", "roofline"},
-		"facts":    {"facts", "tiling", "roofline"},
+		"cache":    {"cache", "tiling", "roofline"},
+		"facts":    {"facts", "cache", "tiling", "roofline"},
 	} {
 		p, ok := all[base+name]
 		if !ok {

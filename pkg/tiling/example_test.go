@@ -108,3 +108,35 @@ func ExampleRidgeTile() {
 	// 342 <nil>
 	// tiling: no tile reaches the ridge of 153.016 FLOP/byte at n = 128, element size 2: the best is the whole matrix as one tile, b = 128, with 42.6667 FLOP/byte; use a larger n, smaller elements, or a machine with a lower ridge
 }
+
+func ExampleBestRect() {
+	g := roofline.Square(4096, 2)
+	const capacity = 32 << 10 // elements: 64 KiB
+	bound, err := tiling.LoadsAtLeast(g, capacity)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := tiling.LargestTile(capacity*g.ElemBytes, g.ElemBytes)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	square, err := tiling.Tiled(g, b)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	shape, best, err := tiling.BestRect(g, capacity)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("no schedule: %d loads\n", bound.Loads)
+	fmt.Printf("%+v: %d loads\n", shape, best.Loads)
+	fmt.Printf("%d×%d tiles: %d loads\n", b, b, square.Loads)
+	// Output:
+	// no schedule: 742407373 loads
+	// {BM:171 BN:187 BK:1}: 771751936 loads
+	// 104×104 tiles: 1342177280 loads
+}

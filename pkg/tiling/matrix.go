@@ -125,15 +125,16 @@ func (m Matrix[T]) Tile(i, j, tile int) (Matrix[T], error) {
 		return Matrix[T]{}, fmt.Errorf("tiling: tile column is %d: a matrix of %d columns has %d tile columns of size %d, counted from 0", j, m.Cols, n, tile)
 	}
 	var out Matrix[T]
-	out.load(m, i*tile, j*tile, tile)
+	out.load(m, i*tile, j*tile, tile, tile)
 	return out, nil
 }
 
-// load copies the tile of src whose first element is (row, col) into t and
-// returns the number of elements that it copied.
-func (t *Matrix[T]) load(src Matrix[T], row, col, tile int) (loaded int64) {
-	t.Rows = min(tile, src.Rows-row)
-	t.Cols = min(tile, src.Cols-col)
+// load copies the rows×cols tile of src whose first element is (row, col) into
+// t, or as much of it as src has, and returns the number of elements that it
+// copied.
+func (t *Matrix[T]) load(src Matrix[T], row, col, rows, cols int) (loaded int64) {
+	t.Rows = min(rows, src.Rows-row)
+	t.Cols = min(cols, src.Cols-col)
 	t.Data = t.Data[:0]
 	for i := row; i < row+t.Rows; i++ {
 		for _, v := range src.Data[i*src.Cols+col : i*src.Cols+col+t.Cols] {

@@ -29,20 +29,25 @@ func Multiply[T Number](a, b Matrix[T], tile int) (Matrix[T], Traffic, error) {
 	if err != nil {
 		return Matrix[T]{}, Traffic{}, err
 	}
-	var t Traffic
+	return c, multiply(a, b, c, tile, tile, tile), nil
+}
+
+// multiply stores a·b in c over bm×bn tiles of c in steps of bk, and returns
+// what it counted.
+func multiply[T Number](a, b, c Matrix[T], bm, bn, bk int) (t Traffic) {
 	var fastA, fastB, fastC Matrix[T]
-	for i := 0; i < tilesOrNone(a.Rows, tile); i++ {
-		for j := 0; j < tilesOrNone(b.Cols, tile); j++ {
-			fastC.zero(min(tile, a.Rows-i*tile), min(tile, b.Cols-j*tile))
-			for p := 0; p < tilesOrNone(a.Cols, tile); p++ {
-				t.Loads += fastA.load(a, i*tile, p*tile, tile)
-				t.Loads += fastB.load(b, p*tile, j*tile, tile)
+	for i := 0; i < tilesOrNone(a.Rows, bm); i++ {
+		for j := 0; j < tilesOrNone(b.Cols, bn); j++ {
+			fastC.zero(min(bm, a.Rows-i*bm), min(bn, b.Cols-j*bn))
+			for p := 0; p < tilesOrNone(a.Cols, bk); p++ {
+				t.Loads += fastA.load(a, i*bm, p*bk, bm, bk)
+				t.Loads += fastB.load(b, p*bk, j*bn, bk, bn)
 				t.FLOPs += fastC.addProduct(fastA, fastB)
 			}
-			t.Stores += fastC.store(c, i*tile, j*tile)
+			t.Stores += fastC.store(c, i*bm, j*bn)
 		}
 	}
-	return c, t, nil
+	return t
 }
 
 // PartialProduct returns what the step (i, j, p) adds to C tile (i, j): the

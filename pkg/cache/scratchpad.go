@@ -1,0 +1,131 @@
+package cache
+
+import (
+	"fmt"
+
+	"memorywall/pkg/roofline"
+	"memorywall/pkg/tiling"
+)
+
+// Scratchpad is the fast memory of the model: it has room for so many elements,
+// and what it holds is what it was told to hold.
+type Scratchpad struct {
+	capacity   int64
+	held, most int64
+	blocks     []Block
+	traffic    tiling.Traffic
+}
+
+// Block is a part of a matrix: Rows×Cols elements, the first of them at Addr,
+// with LD elements from one row to the next.
+type Block struct {
+	Addr       int64 // bytes
+	Rows, Cols int64 // elements
+	LD         int64 // elements
+	ElemBytes  int64
+}
+
+// NewScratchpad returns an empty scratchpad with room for capacity elements.
+func NewScratchpad(capacity int64) (*Scratchpad, error) {
+	if capacity < 1 {
+		return nil, fmt.Errorf("cache: capacity is %d elements: it must be at least 1", capacity)
+	}
+	return &Scratchpad{capacity: capacity}, nil
+}
+
+// Held returns the number of elements that are held now, and the most that
+// were held at any time.
+func (s *Scratchpad) Held() (now, most int64) { return s.held, s.most }
+
+// Traffic returns the elements loaded and stored so far. FLOPs are not counted.
+func (s *Scratchpad) Traffic() tiling.Traffic { return s.traffic }
+
+// Reserve makes room for a block without loading it: an output begins so. It is
+// an error if there is not enough room.
+func (s *Scratchpad) Reserve(b Block) error {
+	if b.Rows < 1 || b.Cols < 1 || b.LD < b.Cols || b.ElemBytes < 1 || b.Addr < 0 {
+		return fmt.Errorf("cache: block is %+v: sizes must be at least 1, LD at least Cols and Addr at least 0", b)
+	}
+	need, ok := roofline.Sum{{b.Rows, b.Cols}}.Int64()
+	if !ok || need > s.capacity-s.held {
+		return fmt.Errorf("cache: a block of %d×%d elements does not fit: the scratchpad holds %d of %d", b.Rows, b.Cols, s.held, s.capacity)
+	}
+	s.blocks = append(s.blocks, b)
+	s.held += need
+	s.most = max(s.most, s.held)
+	return nil
+}
+
+// Load is Reserve and counts the elements as loaded.
+func (s *Scratchpad) Load(b Block) error {
+	if err := s.Reserve(b); err != nil {
+		return err
+	}
+	s.traffic.Loads += b.Rows * b.Cols
+	return nil
+}
+
+// Store counts the elements of a block that is held as stored.
+func (s *Scratchpad) Store(b Block) error {
+	if _, err := s.index(b); err != nil {
+		return err
+	}
+	s.traffic.Stores += b.Rows * b.Cols
+	return nil
+}
+
+// Drop gives up a block that is held. What was not stored is lost.
+func (s *Scratchpad) Drop(b Block) error {
+	i, err := s.index(b)
+	if err != nil {
+		return err
+	}
+	s.blocks = append(s.blocks[:i], s.blocks[i+1:]...)
+	s.held -= b.Rows * b.Cols
+	return nil
+}
+
+func (s *Scratchpad) index(b Block) (int, error) {
+	for i, have := range s.blocks {
+		if have == b {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("cache: block is %+v: the scratchpad does not hold it", b)
+}
+
+// Loop does the accesses of the body as [Hierarchy.Loop] does. An access to
+// anything that is not held is an error: nothing is loaded by itself.
+func (s *Scratchpad) Loop(count int64, body []Access) error {
+	if count < 0 {
+		return fmt.Errorf("cache: count is %d: it must be at least 0", count)
+	}
+	for _, a := range body {
+		if count > 0 {
+			if err := checkLoop(count, a); err != nil {
+				return err
+			}
+		}
+	}
+	for round := range count {
+		for _, a := range body {
+			if addr := a.Addr + round*a.Stride; !s.holds(addr, a.Bytes) {
+				return fmt.Errorf("cache: an access of %d bytes at address %d: the scratchpad does not hold them", a.Bytes, addr)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Scratchpad) holds(addr, bytes int64) bool {
+	for _, b := range s.blocks {
+		if addr < b.Addr {
+			continue
+		}
+		row, at := (addr-b.Addr)/(b.LD*b.ElemBytes), (addr-b.Addr)%(b.LD*b.ElemBytes)
+		if row < b.Rows && at+bytes <= b.Cols*b.ElemBytes {
+			return true
+		}
+	}
+	return false
+}
