@@ -11,6 +11,9 @@
 // runs the loops on real matrices and counts as it loads; [Steps] walks the
 // loops without matrices; [Tiled] is the closed form.
 //
+// [TiledRect], [MultiplyRect] and [BestRect] do the same for rectangular tiles,
+// and [LoadsAtLeast] says what no order of the work can go below.
+//
 // Sizes and counts are int64 on every platform. A count that does not fit is
 // an error that matches [roofline.ErrOverflow], never a wrapped number.
 package tiling
