@@ -25,9 +25,11 @@ type Ladder struct {
 	// Results are the multiplies in the order asked for. Their work counts
 	// the FLOPs and the bytes of the model.
 	Results []Result `json:"results"`
+	// Roofs are the loops that found the roofs.
+	Roofs []Result `json:"roofs"`
 	// Notes say how to read the figures: what was read, where it lies.
 	Notes []string `json:"notes,omitempty"`
-	// Warnings are those of the roofs and of the machine; each result has its own.
+	// Warnings are those of the machine; each result has its own.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -232,7 +234,7 @@ func (l Ladder) time(o Options, p *problems, weights *rotating, cases []Case) (L
 		return Ladder{}, err
 	}
 	roofs := results[len(results)-2*len(counts):]
-	l.Results = results[:len(results)-len(roofs)]
+	l.Results, l.Roofs = results[:len(results)-len(roofs)], roofs
 	for i := 0; i < len(roofs); i += 2 {
 		m := roofline.Machine{
 			Name: plural(roofs[i].Threads, "thread") + " of this machine", Source: "measured: " + l.Host.String(), Format: "float32", ElemBytes: 4,
@@ -242,11 +244,6 @@ func (l Ladder) time(o Options, p *problems, weights *rotating, cases []Case) (L
 			l.One = m
 		}
 		l.All = m
-		for _, r := range roofs[i : i+2] {
-			for _, w := range r.Warnings {
-				l.Warnings = append(l.Warnings, r.Name+": "+w)
-			}
-		}
 	}
 	if l.Host.Quota > 0 && l.Host.Quota < float64(l.Threads) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("the CPU quota of %.4g cores is less than the %d threads", l.Host.Quota, l.Threads))
@@ -364,11 +361,16 @@ func (l Ladder) Roof(r Result) roofline.Machine {
 }
 
 // String returns what a figure needs beside it: the host, the instruction set
-// that runs, and the threads of each result.
+// that runs, and the threads of the results.
 func (l Ladder) String() string {
 	var parts []string
+	same := true
 	for _, r := range l.Results {
 		parts = append(parts, fmt.Sprintf("%s %d", r.Name, r.Threads))
+		same = same && r.Threads == l.Results[0].Threads
+	}
+	if same && len(parts) > 0 {
+		parts = []string{fmt.Sprint(l.Results[0].Threads)}
 	}
 	s := fmt.Sprintf("%s. Kernels: %s. Threads: %s.", l.Host, l.ISA, strings.Join(parts, ", "))
 	for _, n := range l.Notes {
@@ -377,12 +379,26 @@ func (l Ladder) String() string {
 	return s
 }
 
-// Doubts returns all warnings as one line, or "none".
+// aboveRoof is how far above the level part of its roof a rate may stand before
+// the roof is doubted: the loop that finds it is disturbed as any other.
+const aboveRoof = 1.02
+
+// Doubts returns in one line why the figures may be doubted, or "none". Of
+// results with warnings it gives the spread; the warnings are in the results.
 func (l Ladder) Doubts() string {
 	all := slices.Clone(l.Warnings)
+	var disturbed []string
+	for _, r := range slices.Concat(l.Results, l.Roofs) {
+		if len(r.Warnings) > 0 {
+			disturbed = append(disturbed, fmt.Sprintf("%s (median %.0f%% above the best)", r.Name, 100*r.Spread))
+		}
+	}
+	if len(disturbed) > 0 {
+		all = append(all, "other programs or the clock disturbed "+strings.Join(disturbed, ", "))
+	}
 	for _, r := range l.Results {
-		for _, w := range r.Warnings {
-			all = append(all, r.Name+": "+w)
+		if roof := l.Roof(r); roof.Peak > 0 && r.GFLOPS()*1e9 > aboveRoof*roof.Peak {
+			all = append(all, r.Name+" stands above the peak, so the peak was measured too low: run it again")
 		}
 	}
 	if len(all) == 0 {

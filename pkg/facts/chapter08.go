@@ -85,6 +85,7 @@ func init() {
 				add("ch08."+key+"_intensity_"+at, must(t.Intensity(s)))
 			}
 			add("ch08.reordered_saves_"+at, float64(naive.Loads)/float64(reordered.Loads))
+			add("ch08.tiled_saves_"+at, float64(reordered.Loads)/float64(tiled.Loads))
 			narrow := tiling.Traffic{Loads: (n/nr + 1) * n * n, Stores: least.Stores, FLOPs: least.FLOPs}
 			add("ch08.narrow_intensity_"+at, must(narrow.Intensity(s)))
 			add("ch08.narrow_blocks_"+at, float64(n/nr))
