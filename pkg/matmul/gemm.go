@@ -274,6 +274,9 @@ func (e *engine[T]) packed(ws *workspace[T], add bool, m, n, k int, a []T, lda i
 							soonA = &ap[(rows+t)*lda]
 						}
 						soonB, between := soon.next()
+						if between == 0 {
+							soonB = &ws.a[0] // nothing to ask for: a line at hand
+						}
 						tile(kc, &ws.a[0], kc, panel, ldPanel, &c[(ic+ir)*ldc+jc+jr], ldc,
 							rows, cols, add || pc > 0, soonA, soonB, between, pack)
 					}
