@@ -1,6 +1,11 @@
 package matmul
 
-import "fmt"
+import (
+	"fmt"
+
+	"memorywall/pkg/roofline"
+	"memorywall/pkg/tiling"
+)
 
 // Caches are the sizes in bytes of what one core can count on.
 type Caches struct {
@@ -108,6 +113,30 @@ func (b Blocking) Validate() error {
 		return fmt.Errorf("matmul: blocking MC is %d: it must be a multiple of MR = %d", b.MC, b.MR)
 	}
 	return nil
+}
+
+// Work is the model's count for C = A·B in these blocks, in elements that cross
+// between memory and the last-level cache: A is read once for each block of NC
+// columns, B once for each block of MC rows, and C is stored once, since its
+// block stays in the cache while the depth is walked.
+func (b Blocking) Work(g roofline.GEMM) (tiling.Traffic, error) {
+	if err := b.Validate(); err != nil {
+		return tiling.Traffic{}, err
+	}
+	least, err := tiling.Compulsory(g)
+	if err != nil {
+		return tiling.Traffic{}, err
+	}
+	// No more than the naive count, so where that fits in int64 this does.
+	if _, err := tiling.Naive(g); err != nil {
+		return tiling.Traffic{}, err
+	}
+	across, down := (g.N-1)/int64(b.NC)+1, (g.M-1)/int64(b.MC)+1
+	return tiling.Traffic{
+		Loads:  across*g.M*g.K + down*g.K*g.N,
+		Stores: least.Stores,
+		FLOPs:  least.FLOPs,
+	}, nil
 }
 
 // part returns the length of each part when n is cut into as few even parts as

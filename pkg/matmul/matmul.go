@@ -74,7 +74,7 @@ func Rungs() []Rung {
 			Idea:  "Copy the block of B and the panel of A that are used again into the order in which they are read, one cache level for each.",
 			F32:   Packed[float32], F64: Packed[float64],
 			Add32: AddPacked[float32], Add64: AddPacked[float64],
-			Work: func(g roofline.GEMM) (tiling.Traffic, error) { return packedWork(g, goBlocking) },
+			Work: func(g roofline.GEMM) (tiling.Traffic, error) { return goBlocking(g.ElemBytes).Work(g) },
 		},
 		{
 			Name:  "simd",
@@ -82,7 +82,7 @@ func Rungs() []Rung {
 			Idea:  "Keep a tile of C in the vector registers and multiply-add whole vectors into it.",
 			F32:   SIMD[float32], F64: SIMD[float64],
 			Add32: AddSIMD[float32], Add64: AddSIMD[float64],
-			Work: func(g roofline.GEMM) (tiling.Traffic, error) { return packedWork(g, bestBlocking) },
+			Work: func(g roofline.GEMM) (tiling.Traffic, error) { return bestBlocking(g.ElemBytes).Work(g) },
 		},
 		{
 			Name:  "parallel",
@@ -91,7 +91,7 @@ func Rungs() []Rung {
 			F32:   Multiply[float32], F64: Multiply[float64],
 			Add32: AddMultiply[float32], Add64: AddMultiply[float64],
 			Parallel: true,
-			Work:     func(g roofline.GEMM) (tiling.Traffic, error) { return packedWork(g, bestBlocking) },
+			Work:     func(g roofline.GEMM) (tiling.Traffic, error) { return bestBlocking(g.ElemBytes).Work(g) },
 		},
 		{
 			Name:  "gonum",
@@ -129,27 +129,6 @@ func reorderedWork(g roofline.GEMM) (tiling.Traffic, error) {
 		Loads:  g.M*g.K + naive.Loads/2,
 		Stores: naive.Stores,
 		FLOPs:  naive.FLOPs,
-	}, nil
-}
-
-// packedWork: A is read once for each block of NC columns, B once for each
-// block of MC rows, and C is stored once, staying in the last-level cache while
-// the depth is walked.
-func packedWork(g roofline.GEMM, blocking func(elemBytes int64) Blocking) (tiling.Traffic, error) {
-	least, err := tiling.Compulsory(g)
-	if err != nil {
-		return tiling.Traffic{}, err
-	}
-	b := blocking(g.ElemBytes)
-	across, down := (g.N-1)/int64(b.NC)+1, (g.M-1)/int64(b.MC)+1
-	// No more than the naive count, so where that fits in int64 this does.
-	if _, err := tiling.Naive(g); err != nil {
-		return tiling.Traffic{}, err
-	}
-	return tiling.Traffic{
-		Loads:  across*g.M*g.K + down*g.K*g.N,
-		Stores: least.Stores,
-		FLOPs:  least.FLOPs,
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package matmul
 
 import (
+	"strings"
 	"testing"
 
 	"memorywall/pkg/roofline"
@@ -68,5 +69,25 @@ func TestTiledBy(t *testing.T) {
 	err := TiledBy[float64](0)(2, 2, 3, a, 3, b, 2, c, 2)
 	if want := "matmul: tile is 0: it must be 1 or more"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// Blocks by hand at 5×7×3, blocks of 2 rows and 4 columns of C: two columns of
+// blocks read A (15) twice, three rows of blocks read B (21) three times.
+func TestBlockingWork(t *testing.T) {
+	b := Blocking{MR: 1, NR: 2, KC: 1, NC: 4, MC: 2}
+	got, err := b.Work(roofline.GEMM{M: 5, N: 7, K: 3, ElemBytes: 4})
+	if want := (tiling.Traffic{Loads: 2*15 + 3*21, Stores: 35, FLOPs: 210}); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+	// One block for all of it: nothing is read twice.
+	g := roofline.GEMM{M: 2, N: 4, K: 9, ElemBytes: 8}
+	got, err = b.Work(g)
+	if want, _ := tiling.Compulsory(g); err != nil || got != want {
+		t.Errorf("got %+v, %v, want the least, %+v", got, err, want)
+	}
+	b.NC = 3
+	if _, err := b.Work(g); err == nil || !strings.Contains(err.Error(), "NC is 3") {
+		t.Errorf("error %v for blocks that are no whole number of panels", err)
 	}
 }
