@@ -17,6 +17,7 @@ func init() {
 		}
 		add("ch00.flops_per_number", ridge*float64(chip.ElemBytes))
 		add("ch00.smallest_work_fp16", math.Ceil(ridge*float64(chip.ElemBytes)))
+		add("ch00.flops_per_four_byte_number", ridge*4)
 		add("ch00.smallest_work_four_bytes", math.Ceil(ridge*4))
 
 		const gigabyte = 1e9

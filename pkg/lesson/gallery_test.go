@@ -80,6 +80,12 @@ func gallery(t *testing.T) []Figure {
 			},
 		},
 		{
+			ID: "bars-and-mark", Title: "Bars below a mark", Alt: "Three bars and a level line.",
+			X: Axis{Name: "kernel", Categories: []string{"loops", "tiled", "library"}}, Y: Axis{Name: "rate", Unit: "FLOP/s"},
+			Series: []Series{{Name: "rate", Kind: Bars, Points: []Point{{Y: 1.2e9}, {Y: 5e9}, {Y: 11e9, Label: "the best"}}}},
+			Marks:  []Mark{{'y', 16e9, "peak of one core"}},
+		},
+		{
 			ID: "dots-on-line", Title: "What the loop counted is what the formula says", Alt: "Dots on a line.",
 			X: Axis{Name: "tile size b", Log: true, Base: 2}, Y: Axis{Name: "loads", Unit: "elements", Log: true},
 			Series: []Series{{Name: "formula", Points: formula, Dashed: true}, {Name: "counted", Kind: Dots, Points: counted}},

@@ -14,7 +14,8 @@ const (
 	textLine   = 16.0
 	dotRadius  = 4.5
 	tickLength = 4.0
-	legendGap  = 22.0
+	legendItem = 14.0 // height of a row of the legend
+	legendGap  = 22.0 // between its items, along and across
 )
 
 // layout is a figure with everything in its place.
@@ -44,7 +45,7 @@ func (f Figure) layout() layout {
 	named, ends := f.naming()
 	if len(named) > 0 {
 		l.legend, l.legendY = named, top
-		top += float64(legendRows(named, l.w-2*margin))*22 + 2
+		top += float64(legendRows(named, l.w-2*margin)-1)*(legendItem+legendGap) + legendItem + 10
 	}
 	if f.Y.Name != "" {
 		l.yNameY = top
@@ -439,7 +440,8 @@ func (l layout) markLabel(m Mark, low bool) label {
 	return lb
 }
 
-// alongLabel is centred on the line, just above it, and turned as it is; on a
+// alongLabel is centred beside the line, above it rather than below, and turned as it
+// is; on a
 // level line it stands at the right end.
 func (l layout) alongLabel(a along) label {
 	x0, y0, x1, y1 := l.x.at(a.x0), l.y.at(a.y0), l.x.at(a.x1), l.y.at(a.y1)
@@ -456,9 +458,11 @@ func (l layout) alongLabel(a along) label {
 		x: (x0 + x1) / 2, y: (y0 + y1) / 2,
 	}
 	const off = textSize * 0.9
-	for _, t := range []float64{0.5, 0.4, 0.6, 0.3, 0.7, 0.2} {
+	for _, t := range []float64{0.5, 0.4, 0.6, 0.3, 0.7, 0.8, 0.2} {
 		dx, dy := (t-0.5)*(x1-x0), (t-0.5)*(y1-y0)
-		lb.spots = append(lb.spots, spot{dx - math.Sin(angle)*off, dy - math.Cos(angle)*off, "center"})
+		for _, side := range []float64{1, -1} {
+			lb.spots = append(lb.spots, spot{dx - side*math.Sin(angle)*off, dy - side*math.Cos(angle)*off, "center"})
+		}
 	}
 	return lb
 }

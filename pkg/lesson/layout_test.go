@@ -23,6 +23,8 @@ func TestScales(t *testing.T) {
 		{"far from zero", Axis{}, 280, 380, false, 280, 380, []float64{280, 300, 320, 340, 360, 380}, "280 300 320 340 360 380", 0},
 		{"fractions", Axis{}, 0, 0.3, false, 0, 0.3, []float64{0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3}, "0 0.05 0.1 0.15 0.2 0.25 0.3", 0},
 		{"one value", Axis{}, 5, 5, false, 2, 8, []float64{2, 3, 4, 5, 6, 7, 8}, "2 3 4 5 6 7 8", 0},
+		{"one small value", Axis{}, 0.002, 0.002, false, 0.001, 0.003, []float64{0.001, 0.0015, 0.002, 0.0025, 0.003}, "0.001 0.0015 0.002 0.0025 0.003", 0},
+		{"zero alone", Axis{}, 0, 0, false, -0.6, 0.6, []float64{-0.6, -0.4, -0.2, 0, 0.2, 0.4, 0.6}, "-0.6 -0.4 -0.2 0 0.2 0.4 0.6", 0},
 		{"large", Axis{}, 0, 4e6, false, 0, 4e6, []float64{0, 1e6, 2e6, 3e6, 4e6}, "0 1M 2M 3M 4M", 0},
 		{"bounds", Axis{Min: 140, Max: 170}, 0, 200, false, 140, 170, []float64{140, 145, 150, 155, 160, 165, 170}, "140 145 150 155 160 165 170", 0},
 		{"seconds", Axis{Unit: "s"}, 0, 0.002, false, 0, 0.002, []float64{0, 0.0005, 0.001, 0.0015, 0.002}, "0 s|500 µs|1 ms|1.5 ms|2 ms", 0},
@@ -136,6 +138,22 @@ func TestLabelsKeepClear(t *testing.T) {
 				t.Errorf("%d of %d labels are hidden", hidden, len(l.labels))
 			}
 		})
+	}
+}
+
+// Between categories there are no values: what stands there hangs on one.
+func TestAnchor(t *testing.T) {
+	s := scale{kind: categoryScale, lo: -0.5, hi: 2.5, from: 0, to: 300}
+	for _, c := range []struct{ px, v, off float64 }{
+		{50, 0, 0}, {60, 0, 10}, {0, 0, -50}, {300, 2, 50}, {149, 1, -1}, {350, 2, 100},
+	} {
+		if v, off := s.anchor(c.px); v != c.v || !(math.Abs(off-c.off) <= 1e-6) {
+			t.Errorf("anchor(%v) = %v, %v, want %v, %v", c.px, v, off, c.v, c.off)
+		}
+	}
+	s = scale{kind: linearScale, lo: 0, hi: 30, from: 0, to: 300}
+	if v, off := s.anchor(123); v != 12.3 || !(math.Abs(off) <= 1e-6) {
+		t.Errorf("anchor = %v, %v", v, off)
 	}
 }
 

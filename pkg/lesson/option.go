@@ -194,16 +194,22 @@ func (l layout) words(f Figure) charts.SingleSeries {
 		if lb.hidden {
 			continue
 		}
+		if lb.rotate != 0 {
+			// ECharts would turn the offset too.
+			lb.x, lb.y, lb.dx, lb.dy = lb.x+lb.dx, lb.y+lb.dy, 0, 0
+		}
+		x, pastX := l.x.anchor(lb.x)
+		y, pastY := l.y.anchor(lb.y)
 		style := object{
 			"show": true, "position": "inside", "formatter": "mw:text", "color": lb.color, "fontSize": lb.size, "fontFamily": fontFamily,
-			"offset": [2]float64{math.Round(10*lb.dx) / 10, math.Round(10*lb.dy) / 10}, "align": lb.align, "verticalAlign": "middle",
+			"offset": [2]float64{math.Round(10*(lb.dx+pastX)) / 10, math.Round(10*(lb.dy+pastY)) / 10}, "align": lb.align, "verticalAlign": "middle",
 			"lineHeight": math.Round(lb.size * lineHeight), "textBorderColor": "mw:colour:paper", "textBorderWidth": 3,
 		}
 		if lb.rotate != 0 {
 			style["rotate"] = math.Round(10*lb.rotate) / 10
 		}
 		data = append(data, object{
-			"value": [2]float64{digits(l.x.value(lb.x)), digits(l.y.value(lb.y))},
+			"value": [2]float64{x, y},
 			"text":  lb.text,
 			"label": style,
 		})

@@ -43,6 +43,17 @@ func (s scale) value(px float64) float64 {
 	return s.lo + t*(s.hi-s.lo)
 }
 
+// anchor returns a value of the scale near a pixel, and how many pixels past it
+// that is. Between categories there are no values.
+func (s scale) anchor(px float64) (v, off float64) {
+	v = s.value(px)
+	if s.kind == categoryScale {
+		v = max(0, min(math.Round(v), s.hi-0.5))
+	}
+	v = digits(v)
+	return v, px - s.at(v)
+}
+
 // label writes a tick as the page does.
 func (s scale) label(v float64) string {
 	switch s.format {
@@ -94,7 +105,10 @@ func newLinearScale(a Axis, lo, hi float64, bars bool, room float64) scale {
 		}
 	}
 	if !(lo < hi) {
-		pad := max(math.Abs(lo)/2, 0.5)
+		pad := math.Abs(lo) / 2
+		if pad == 0 {
+			pad = 0.5
+		}
 		lo, hi = lo-pad, hi+pad
 	}
 	step := niceStep((hi - lo) / max(room, 2))

@@ -123,6 +123,7 @@ function alive(pid) {
 
 /** Answers on a Unix socket until the parent is gone or a signal ends it. */
 export function serve(socket, parent) {
+  load(); // first, so that whoever finds the socket need not wait for it
   const server = createServer(answer);
   let inode;
   const clear = () => {
@@ -149,7 +150,6 @@ export function serve(socket, parent) {
     process.umask(mask);
     chmodSync(socket, 0o600);
     inode = statSync(socket).ino;
-    load(); // so that the first figure need not wait for it
   });
   if (parent) {
     const born = process.ppid;
