@@ -44,7 +44,7 @@ func BenchmarkMemory(b *testing.B) {
 				per  int
 				call func() error
 			}{
-				{"load", 1, func() error { _, err := m.Load(x, passes); return err }},
+				{"load", 1, func() error { return m.Load(x, passes) }},
 				{"copy", 2, func() error { return m.Copy(x, y, passes, false) }},
 				{"triad", 3, func() error { return m.Triad(x, y, z, 3, passes, false) }},
 				{"copyStream", 2, func() error { return m.Copy(x, y, passes, true) }},

@@ -4,8 +4,8 @@
 
 package probe
 
-// loadSSE2 reads rounds·512 bytes from p on, passes times over, both ≥ 1, and stores the exclusive
-// or of all in out, 16 bytes of it. p is a multiple of 16. What it equals is [loadGo].
+// loadSSE2 reads rounds·512 bytes from p on, passes times over, both ≥ 1. It stores in out the
+// exclusive or of the 8 vectors of 16 bytes that it read last. What it reads, [loadGo] reads.
 //
 //go:noescape
 func loadSSE2(p *byte, rounds int, passes int, out *uint64)
@@ -34,8 +34,8 @@ func copyStreamSSE2(dst *byte, src *byte, rounds int, passes int)
 //go:noescape
 func triadStreamSSE2(a *float64, b *float64, c *float64, s *float64, rounds int, passes int)
 
-// loadAVX2 reads rounds·512 bytes from p on, passes times over, both ≥ 1, and stores the exclusive
-// or of all in out, 32 bytes of it. p is a multiple of 32. What it equals is [loadGo].
+// loadAVX2 reads rounds·512 bytes from p on, passes times over, both ≥ 1. It stores in out the
+// exclusive or of the 8 vectors of 32 bytes that it read last. What it reads, [loadGo] reads.
 //
 //go:noescape
 func loadAVX2(p *byte, rounds int, passes int, out *uint64)
@@ -64,8 +64,8 @@ func copyStreamAVX2(dst *byte, src *byte, rounds int, passes int)
 //go:noescape
 func triadStreamAVX2(a *float64, b *float64, c *float64, s *float64, rounds int, passes int)
 
-// loadAVX512 reads rounds·512 bytes from p on, passes times over, both ≥ 1, and stores the exclusive
-// or of all in out, 64 bytes of it. p is a multiple of 64. What it equals is [loadGo].
+// loadAVX512 reads rounds·512 bytes from p on, passes times over, both ≥ 1. It stores in out the
+// exclusive or of the 8 vectors of 64 bytes that it read last. What it reads, [loadGo] reads.
 //
 //go:noescape
 func loadAVX512(p *byte, rounds int, passes int, out *uint64)

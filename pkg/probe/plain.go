@@ -32,7 +32,8 @@ func goMemory() memory {
 	return memory{isa: Go, load: loadGo, copy: copyGo, triad: triadGo}
 }
 
-// loadGo is the meaning of every load loop. It stores one word.
+// loadGo reads what every load loop reads. It stores the exclusive or of all, as
+// the compiler leaves out reads that lead to nothing.
 func loadGo(p *byte, rounds, passes int, out *uint64) {
 	all := unsafe.Slice((*[RoundBytes / 8]uint64)(unsafe.Pointer(p)), rounds)
 	var x0, x1, x2, x3 uint64

@@ -33,38 +33,31 @@ func (g *vecGen) passes(starts []reg.GPPhysical, body func(at []reg.GPPhysical))
 	g.JNE(operand.LabelRef("pass"))
 }
 
-// load writes a loop that reads and does as little else as can be while every
-// byte counts in its result.
+// load writes a loop of nothing but reads. Its result shows where it ended.
 func (f *gen) load(i *isa) {
-	const sums = 8
+	const targets = 8
 	g := f.begin("load", i, &elem{})
 	g.elem = f64
 	g.SignatureExpr("func(p *byte, rounds, passes int, out *uint64)")
-	g.Doc(fmt.Sprintf("load%s reads rounds·%d bytes from p on, passes times over, both ≥ 1, and stores the exclusive", i.name, roundBytes),
-		fmt.Sprintf("or of all in out, %d bytes of it. p is a multiple of %d. What it equals is [loadGo].", i.bytes, i.bytes))
+	g.Doc(fmt.Sprintf("load%s reads rounds·%d bytes from p on, passes times over, both ≥ 1. It stores in out the", i.name, roundBytes),
+		fmt.Sprintf("exclusive or of the %d vectors of %d bytes that it read last. What it reads, [loadGo] reads.", targets, i.bytes))
 	p, out := reg.RAX, reg.RBX
 	g.Load(g.Param("p"), p)
 	g.Load(g.Param("out"), out)
-	xor := func(src operand.Op, dst reg.VecPhysical) {
-		switch i {
-		case sse2:
-			g.PXOR(src, dst)
-		case avx2:
-			g.VPXOR(src, dst, dst)
-		default:
-			g.VPXORQ(src, dst, dst)
-		}
-	}
-	for r := range sums {
-		xor(i.regs[r], i.regs[r])
-	}
 	g.passes([]reg.GPPhysical{p}, func(at []reg.GPPhysical) {
 		for v := range roundBytes / i.bytes {
-			xor(operand.Mem{Base: at[0], Disp: v * i.bytes}, i.regs[v%sums])
+			g.move(operand.Mem{Base: at[0], Disp: v * i.bytes}, i.regs[v%targets])
 		}
 	})
-	for r := 1; r < sums; r++ {
-		xor(i.regs[r], i.regs[0])
+	for r := 1; r < targets; r++ {
+		switch i {
+		case sse2:
+			g.PXOR(i.regs[r], i.regs[0])
+		case avx2:
+			g.VPXOR(i.regs[r], i.regs[0], i.regs[0])
+		default:
+			g.VPXORQ(i.regs[r], i.regs[0], i.regs[0])
+		}
 	}
 	g.move(i.regs[0], operand.Mem{Base: out})
 	g.end()
