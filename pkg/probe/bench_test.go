@@ -38,6 +38,7 @@ func BenchmarkMemory(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
+			Fill(p)
 			x, y, z := p[:n:n], p[n:][:n:n], p[2*n:][:n:n]
 			for _, l := range []struct {
 				name string

@@ -254,19 +254,16 @@ func AddChain(rounds int, x, y uint64) (result uint64, adds int64) {
 	return addChain(rounds, x, y), int64(rounds) * chainAdds
 }
 
-// Alloc returns bytes of memory, aligned to [AlignBytes] at least and filled
-// with numbers of plain size, in huge pages where the system gives them, and a
-// function that gives it back. Every page has been written to.
+// Alloc returns memory that holds zeros, aligned to [AlignBytes] at least, in
+// huge pages where the system gives them, and a function that gives it back.
+// A page comes from the memory nearest to the core that writes to it first: let
+// each thread [Fill] its own part. Pages that were never written to may all be
+// the same one, and measure nothing.
 func Alloc(bytes int64) (p []byte, free func(), err error) {
 	if bytes < 1 || bytes > maxAlloc {
 		return nil, nil, fmt.Errorf("probe: bytes is %d: it must be from 1 to %d", bytes, maxAlloc)
 	}
-	p, free, err = alloc(int(bytes))
-	if err != nil {
-		return nil, nil, err
-	}
-	Fill(p)
-	return p, free, nil
+	return alloc(int(bytes))
 }
 
 // maxAlloc keeps lengths within int on 32 bits too.

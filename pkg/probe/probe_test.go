@@ -104,6 +104,7 @@ func array(t *testing.T, bytes int) []byte {
 		t.Fatal(err)
 	}
 	t.Cleanup(free)
+	Fill(p)
 	return p
 }
 
@@ -226,7 +227,7 @@ func TestAddChain(t *testing.T) {
 	}
 }
 
-func TestAllocFills(t *testing.T) {
+func TestFill(t *testing.T) {
 	p := array(t, 1<<20)
 	for i, v := range Numbers(p) {
 		if !(v >= 1 && v < 2) {

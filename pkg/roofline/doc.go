@@ -31,6 +31,7 @@
 //	  method               sentences: how each figure was found, and what it counts
 //	  versions             of the program and of Go
 //	  clock                [Clock]: hz, least, most, samples
+//	  l1_load              [L1Load]: bytes_per_cycle against ports_bytes_per_cycle
 //	  peaks                [ComputePeak]: isa, format, threads, flops, median, samples
 //	  bandwidths           [BandwidthPoint]: loop, isa, threads, working_set_bytes,
 //	                       bytes_per_s, with_write_allocate, median, samples

@@ -17,6 +17,7 @@ type Measured struct {
 	Versions map[string]string `json:"versions"`
 
 	Clock      Clock            `json:"clock"`
+	L1Load     *L1Load          `json:"l1_load,omitempty"`
 	Peaks      []ComputePeak    `json:"peaks"`
 	Bandwidths []BandwidthPoint `json:"bandwidths"`
 	// Levels holds the levels of memory for one thread, innermost first, then
@@ -54,6 +55,18 @@ type Clock struct {
 	Least   float64   `json:"least"`   // the slowest of the readings over the run, Hz
 	Most    float64   `json:"most"`    // the fastest of them
 	Samples []float64 `json:"samples"` // readings in their order, Hz, each the best of some short ones
+}
+
+// L1Load holds the load bandwidth of the first-level cache against what the load
+// ports of one core can do.
+type L1Load struct {
+	// BytesPerCycle was measured: the rate of loads, divided by the clock that
+	// was read right after them. Wide vectors can slow the clock down.
+	BytesPerCycle float64 `json:"bytes_per_cycle"`
+	// Ports is the published number of load ports times the bytes that each
+	// loads in a cycle, 0 if it is not known for this CPU.
+	Ports  float64 `json:"ports_bytes_per_cycle,omitempty"`
+	Source string  `json:"ports_source,omitempty"`
 }
 
 // ComputePeak is the peak of some threads with one instruction set.
@@ -157,6 +170,11 @@ func (d *Measured) Validate() error {
 	}
 	if err := rates("clock", map[string]float64{"hz": d.Clock.Hz, "least": d.Clock.Least, "most": d.Clock.Most}, d.Clock.Samples); err != nil {
 		return err
+	}
+	if l := d.L1Load; l != nil {
+		if !(l.BytesPerCycle > 0) || math.IsInf(l.BytesPerCycle, 1) || !(l.Ports >= 0) || math.IsInf(l.Ports, 1) {
+			return bad("l1_load: %g and %g bytes a cycle: they must be positive and finite", l.BytesPerCycle, l.Ports)
+		}
 	}
 	if len(d.Peaks) == 0 || len(d.Bandwidths) == 0 || len(d.Levels) == 0 {
 		return bad("machine has %d peaks, %d bandwidths and %d levels: it needs at least one of each", len(d.Peaks), len(d.Bandwidths), len(d.Levels))

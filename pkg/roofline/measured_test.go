@@ -25,6 +25,7 @@ func sampleMachine() Machine {
 			Method:   []string{"by a clock"},
 			Versions: map[string]string{"go": "go1.26"},
 			Clock:    Clock{Hz: 3e9, Least: 2.9e9, Most: 3e9, Samples: []float64{3e9, 2.9e9}},
+			L1Load:   &L1Load{BytesPerCycle: 60, Ports: 64, Source: "a manual"},
 			Peaks: []ComputePeak{
 				{ISA: "avx2", Fused: true, Format: "FP32", ElemBytes: 4, Threads: 1, FLOPS: 100e9, Median: 99e9, Samples: []float64{99e9, 100e9}},
 				{ISA: "scalar", Fused: true, Format: "FP32", ElemBytes: 4, Threads: 1, FLOPS: 12e9, Median: 12e9, Samples: []float64{12e9}},
@@ -89,6 +90,7 @@ func TestDecodeMachineRefuses(t *testing.T) {
 		{"no bandwidth", replace(`"bandwidth_bytes_per_s": 20000000000,`, ``), "bandwidth is 0 bytes/s"},
 		{"no date", replace(`"date": "2026-11-30T09:00:00Z",`, ``), "date is empty"},
 		{"no clock", replace(`"hz": 3000000000,`, ``), "clock: hz is 0"},
+		{"no loads", replace(`"bytes_per_cycle": 60,`, ``), "l1_load: 0 and 64"},
 		{"a negative sample", replace(`99000000000,`, `-1,`), "is -1"},
 		{"no threads", replace(`"threads": 2,`, ``), "threads is 0"},
 		{"an unknown loop", replace(`"loop": "copy"`, `"loop": "dance"`), `loop is "dance"`},
