@@ -133,9 +133,8 @@ func levelsOf(points []roofline.BandwidthPoint, threads int, caches []Cache) (le
 		} else {
 			missing(l.To / slack)
 			l.Name = "memory"
-			if next < len(known) {
-				l.Name = known[next].name + " or memory"
-				warn("the largest working set, %s, is no more than twice what is reported as %s of %s: whether it left the cache is not known", binarySize(l.To), known[next].name, binarySize(known[next].bytes))
+			if n := len(known); n > 0 && (next < n || l.To < known[n-1].bytes) {
+				l.Name = known[n-1].name + " or memory"
 			}
 		}
 		// The rates come from well inside: clear of the level before.

@@ -5,13 +5,32 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"memorywall/pkg/roofline"
 )
 
-// DefaultMachineFile is the name of the file that keeps this machine's roofs.
-const DefaultMachineFile = "my-roof.json"
+// MachineFile is the name of the file that keeps this machine's roofs.
+const MachineFile = "my-roof.json"
+
+// MachinePath returns the path of this machine's file: in the checkout, if the
+// current folder is part of it, else in the current folder.
+func MachinePath() string {
+	dir, err := os.Getwd()
+	for err == nil {
+		text, missing := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if missing == nil && strings.HasPrefix(string(text), "module memorywall\n") {
+			return filepath.Join(dir, MachineFile)
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			break
+		}
+		dir = up
+	}
+	return MachineFile
+}
 
 // SaveMachine writes a machine file; see package roofline for its form. The file
 // appears as a whole or not at all, and a file that was there stays until then.

@@ -68,11 +68,11 @@ const (
 // Sampling. A sample is short, so that on a busy machine some samples find it
 // undisturbed.
 const (
-	sampleSeconds = 1.5e-3
+	sampleSeconds = 1e-3
 	longPass      = 4e-3 // a pass above this is sampled part by part
-	fewestSamples = 3
-	wantedSamples = 5
-	mostSamples   = 25
+	fewestSamples = 3    // and as many in a row
+	wantedSamples = 6
+	mostSamples   = 30
 	// A point is settled when its three best samples agree this far.
 	settled = 0.01
 )
@@ -281,7 +281,7 @@ func (m *meter) allocate() error {
 		}
 		chunk := min(bytes-filled, int64(stripe*m.o.Threads))
 		each := chunk / int64(m.o.Threads) / probe.RoundBytes * probe.RoundBytes
-		t.run(func(i int) {
+		t.run(1, func(i, _ int) {
 			from := filled + int64(i)*each
 			to := from + each
 			if i == m.o.Threads-1 {
@@ -515,10 +515,11 @@ func (m *meter) readL1Load() error {
 	set := m.buffer[:max(n, probe.RoundBytes)]
 	const (
 		tries  = 25
-		loaded = 32 << 20 // bytes of one try
+		loaded = 64 << 20 // bytes of one try
 	)
 	passes := loaded / len(set)
-	var perCycle []float64
+	// The best of each: an interruption makes either longer.
+	var rate, clock float64
 	for range tries {
 		begin := time.Now()
 		err := memory.Load(set, passes)
@@ -529,11 +530,12 @@ func (m *meter) readL1Load() error {
 		_, adds := probe.AddChain(1500, 1, 3)
 		end := time.Now()
 		if load, chain := middle.Sub(begin).Seconds(), end.Sub(middle).Seconds(); load > 0 && chain > 0 {
-			perCycle = append(perCycle, float64(passes*len(set))/load*chain/float64(adds))
+			rate = max(rate, float64(passes*len(set))/load)
+			clock = max(clock, float64(adds)/chain)
 		}
 	}
-	if len(perCycle) > 0 {
-		m.l1Load = median(perCycle)
+	if clock > 0 {
+		m.l1Load = rate / clock
 	}
 	return nil
 }
@@ -544,33 +546,36 @@ func (m *meter) sample(p *point, seconds float64, enough int) error {
 	t := m.team(p.threads)
 	begin := time.Now()
 	if p.warm != nil {
-		t.run(p.warm)
+		t.run(1, func(i, _ int) { p.warm(i) })
 	}
 	if p.reps == 0 {
 		p.calibrate(t)
 	}
-	before := len(p.rates)
-	for {
+	// Several samples in a row while the threads have their cores.
+	burst := fewestSamples
+	for n := 0; ; {
 		if err := m.ctx.Err(); err != nil {
 			return err
 		}
-		part := 0
-		if p.parts > 0 {
-			part = m.cursor % p.parts
-			m.cursor++
+		from := m.cursor
+		m.cursor += burst
+		part := func(k int) int {
+			if p.parts == 0 {
+				return 0
+			}
+			return (from + k) % p.parts
 		}
-		s := t.run(func(i int) { p.call(i, p.reps, part) })
-		if s > 0 {
-			p.rates = append(p.rates, p.work*float64(p.reps)/s)
+		for _, s := range t.run(burst, func(i, k int) { p.call(i, p.reps, part(k)) }) {
+			if s > 0 {
+				p.rates = append(p.rates, p.work*float64(p.reps)/s)
+				n++
+			}
 		}
-		n := len(p.rates)
-		if n >= mostSamples || n >= enough && p.settled() {
+		all := len(p.rates)
+		switch took := time.Since(begin); {
+		case all >= mostSamples, all >= enough && p.settled(), n >= fewestSamples && took.Seconds() >= seconds:
 			return nil
-		}
-		if n-before >= fewestSamples && time.Since(begin).Seconds() >= seconds {
-			return nil
-		}
-		if n == before && time.Since(begin) > 10*time.Second {
+		case n == 0 && took > 10*time.Second:
 			return errors.New("bench: the clock stands still: no sample takes any time")
 		}
 	}
@@ -583,10 +588,7 @@ func (p *point) calibrate(t *team) {
 		return
 	}
 	for range 30 {
-		s := math.Inf(1)
-		for range 2 {
-			s = min(s, t.run(func(i int) { p.call(i, p.reps, 0) }))
-		}
+		s := slices.Min(t.run(2, func(i, _ int) { p.call(i, p.reps, 0) }))
 		if s >= 0.7*sampleSeconds {
 			return
 		}

@@ -145,21 +145,22 @@ func TestTeam(t *testing.T) {
 	for _, n := range []int{1, 2, 3} {
 		team := newTeam(n)
 		for range 20 {
-			var in atomic.Int32
-			seen := make([]int, n)
-			seconds := team.run(func(i int) {
-				seen[i]++
-				in.Add(1)
-				for in.Load() < int32(n) {
+			const times = 4
+			var in [times]atomic.Int32
+			seen := make([][times]int, n)
+			seconds := team.run(times, func(i, k int) {
+				seen[i][k]++
+				in[k].Add(1)
+				for in[k].Load() < int32(n) {
 					runtime.Gosched()
 				}
 			})
-			for i, k := range seen {
-				if k != 1 {
-					t.Fatalf("thread %d of %d was called %d times", i, n, k)
+			for i := range seen {
+				if seen[i] != [times]int{1, 1, 1, 1} {
+					t.Fatalf("thread %d of %d was called %v times", i, n, seen[i])
 				}
 			}
-			if !(seconds >= 0) {
+			if len(seconds) != times || !(slices.Min(seconds) >= 0) {
 				t.Fatalf("%v seconds", seconds)
 			}
 		}
@@ -285,7 +286,7 @@ func TestLevels(t *testing.T) {
 		{
 			"a part of the last cache is out of reach", 1, []int64{32 * kib, 4 * mib}, []float64{200e9, 60e9, 10e9}, 16 * kib, 64 * mib,
 			[]Cache{{Level: 1, Type: "data", Bytes: 32 * kib}, {Level: 3, Type: "unified", Bytes: 100 * mib}},
-			[]string{"L1", "L3 up to 2.828 MiB", "L3 or memory"}, []string{"inside of what is reported as L3 of 100 MiB", "whether it left the cache is not known"},
+			[]string{"L1", "L3 up to 2.828 MiB", "L3 or memory"}, []string{"inside of what is reported as L3 of 100 MiB"},
 		},
 		{
 			"a knee that no cache explains", 1, []int64{32 * kib, 8 * mib}, []float64{200e9, 60e9, 10e9}, 16 * kib, 128 * mib,
@@ -476,5 +477,19 @@ func TestLoadMachineRefuses(t *testing.T) {
 		if _, err := LoadMachine(c.path); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
+	}
+}
+
+func TestMachinePath(t *testing.T) {
+	path := MachinePath()
+	if filepath.Base(path) != MachineFile {
+		t.Errorf("path %s", path)
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "pkg", "bench", "roof_test.go")); err != nil {
+		t.Errorf("%s is not in the checkout", path)
+	}
+	t.Chdir(t.TempDir())
+	if path := MachinePath(); path != MachineFile {
+		t.Errorf("outside of the checkout the path is %s", path)
 	}
 }

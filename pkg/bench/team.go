@@ -10,30 +10,38 @@ import (
 // A team is some goroutines, each with a thread of the system to itself, that
 // start a piece of work at the same moment.
 type team struct {
-	work []chan func(i int)
+	work []chan job
 	here atomic.Int64 // arrivals at the gates, ever growing
 	done sync.WaitGroup
 	from time.Time
-	// When each began and ended, since from.
-	begin, end []time.Duration
+}
+
+// A job is a piece of work that is done some times, each time together.
+type job struct {
+	times int
+	f     func(i, k int)
+	// When thread i began and ended time k, since the team's from.
+	begin, end [][]time.Duration
 }
 
 func newTeam(threads int) *team {
-	t := &team{begin: make([]time.Duration, threads), end: make([]time.Duration, threads), from: time.Now()}
+	t := &team{from: time.Now()}
 	for i := range threads {
-		c := make(chan func(int))
+		c := make(chan job)
 		t.work = append(t.work, c)
 		go func() {
 			runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 			if threads > 1 {
 				pin(i, threads)
 			}
-			for f := range c {
-				t.meet(false)
-				t.meet(true)
-				t.begin[i] = time.Since(t.from)
-				f(i)
-				t.end[i] = time.Since(t.from)
+			for j := range c {
+				for k := range j.times {
+					t.meet(false)
+					t.meet(true)
+					j.begin[i][k] = time.Since(t.from)
+					j.f(i, k)
+					j.end[i][k] = time.Since(t.from)
+				}
 				t.done.Done()
 			}
 		}()
@@ -51,25 +59,34 @@ func (t *team) meet(spin bool) {
 	}
 	goal := (t.here.Add(1)-1)/n*n + n
 	for i := 1; t.here.Load() < goal; i++ {
-		if !spin && i%2048 == 0 || i%(1<<17) == 0 {
+		if !spin && i%4096 == 0 || i%(1<<17) == 0 {
 			time.Sleep(20 * time.Microsecond)
 		}
 	}
 }
 
-// run calls f(i) on every thread i and returns the seconds from the first begin
-// to the last end.
-func (t *team) run(f func(i int)) float64 {
+// run calls f(i, k) on every thread i, for each k below times, and returns for
+// each k the seconds from the first begin to the last end.
+func (t *team) run(times int, f func(i, k int)) []float64 {
+	j := job{times: times, f: f}
+	for range t.work {
+		j.begin = append(j.begin, make([]time.Duration, times))
+		j.end = append(j.end, make([]time.Duration, times))
+	}
 	t.done.Add(len(t.work))
 	for _, c := range t.work {
-		c <- f
+		c <- j
 	}
 	t.done.Wait()
-	first, last := t.begin[0], t.end[0]
-	for i := range t.begin {
-		first, last = min(first, t.begin[i]), max(last, t.end[i])
+	seconds := make([]float64, times)
+	for k := range seconds {
+		first, last := j.begin[0][k], j.end[0][k]
+		for i := range j.begin {
+			first, last = min(first, j.begin[i][k]), max(last, j.end[i][k])
+		}
+		seconds[k] = (last - first).Seconds()
 	}
-	return (last - first).Seconds()
+	return seconds
 }
 
 // close ends the threads.
