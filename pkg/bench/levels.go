@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -81,12 +82,13 @@ func median(x []float64) float64 {
 // in the curve of their loads. Their names and reported capacities come from
 // the caches; warnings tell where the curve and the caches do not agree.
 func levelsOf(points []roofline.BandwidthPoint, threads int, caches []Cache) (levels []roofline.Level, warnings []string) {
-	var curve []roofline.BandwidthPoint
+	loads := map[int64]roofline.BandwidthPoint{} // the best of each working set
 	for _, p := range points {
-		if p.Threads == threads && p.Loop == roofline.LoadLoop {
-			curve = append(curve, p)
+		if p.Threads == threads && p.Loop == roofline.LoadLoop && p.BytesPerS > loads[p.WorkingSet].BytesPerS {
+			loads[p.WorkingSet] = p
 		}
 	}
+	curve := slices.Collect(maps.Values(loads))
 	if len(curve) == 0 {
 		return nil, nil
 	}

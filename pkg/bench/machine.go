@@ -87,7 +87,7 @@ func method() []string {
 	return []string{
 		"Every figure is the best of its samples, which are all kept; the median stands beside it. A sample lasts about a millisecond, and is the time from the first thread's begin to the last one's end.",
 		"Peaks: independent chains of multiply-adds in registers, one multiply-add counted as 2 FLOPs; where the CPU has no fused multiply-add, multiplies and adds apart.",
-		"Bandwidths: loops over arrays of float64 with the widest vectors, again and again over one working set. Bytes are those that the program sees: 8 an element for a load, 16 for a copy, 24 for a triad a = b + s·c. With write-allocate counts the read of each stored line too: 24 for a copy, 32 for a triad. Streaming stores read no line first, and are loops of their own.",
+		"Bandwidths: loops over arrays of float64 with the widest vectors, again and again over one working set; over the largest one with the next narrower vectors too. Bytes are those that the program sees: 8 an element for a load, 16 for a copy, 24 for a triad a = b + s·c. With write-allocate counts the read of each stored line too: 24 for a copy, 32 for a triad. Streaming stores read no line first, and are loops of their own.",
 		"A working set that takes long to go through is sampled part by part in turn, so that each part has been left alone for as long as in a whole pass.",
 		"Levels: stretches of the load curve over which the rate stays about the same. A level's bandwidth is the most that any loop saw there.",
 		"Clock: a chain of dependent adds of two registers, one a cycle.",

@@ -337,7 +337,8 @@ func addPeak[T probe.Float](m *meter, threads int, isa, format string, elem int6
 }
 
 // addBandwidths adds the sweep for a number of threads: loads at two sizes to
-// an octave, copies and triads at one, streaming stores at the largest.
+// an octave, copies and triads at one. The largest working set gets streaming
+// stores as well, and the next narrower vectors, which can be faster there.
 func (m *meter) addBandwidths(threads int) error {
 	memory, err := probe.NewMemory("")
 	if err != nil {
@@ -345,20 +346,31 @@ func (m *meter) addBandwidths(threads int) error {
 	}
 	sets := workingSets(m.first()/2, int64(len(m.buffer)), threads)
 	for i, set := range sets {
-		last := i == len(sets)-1
+		if i == len(sets)-1 {
+			break
+		}
 		loops := []string{roofline.LoadLoop}
 		if (len(sets)-1-i)%2 == 0 {
 			loops = append(loops, roofline.CopyLoop, roofline.TriadLoop)
 		}
-		if last && memory.Streams() {
-			loops = append(loops, roofline.CopyStreamLoop, roofline.TriadStreamLoop)
-		}
 		for _, loop := range loops {
 			p := m.bandwidthPoint(memory, loop, threads, set)
-			if last {
-				p.weight = 4
+			p.weight = share(threads)
+			m.points = append(m.points, p)
+		}
+	}
+	isas := probe.MemoryISAs()
+	for _, isa := range isas[:max(1, min(2, len(isas)-1))] {
+		memory, err := probe.NewMemory(isa)
+		if err != nil {
+			return err
+		}
+		for _, loop := range roofline.Loops() {
+			if !memory.Streams() && (loop == roofline.CopyStreamLoop || loop == roofline.TriadStreamLoop) {
+				continue
 			}
-			p.weight *= share(threads)
+			p := m.bandwidthPoint(memory, loop, threads, sets[len(sets)-1])
+			p.weight = 3 * share(threads)
 			m.points = append(m.points, p)
 		}
 	}

@@ -298,7 +298,10 @@ func TestLevels(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/noise=%v", c.name, noise), func(t *testing.T) {
 				points := curveOf(c.threads, noise, random, c.capacities, c.rates, c.from, c.to)
 				// Points of another number of threads, and in another order, change nothing.
-				points = append(points, roofline.BandwidthPoint{Loop: roofline.LoadLoop, Threads: c.threads + 1, WorkingSet: 1 << 20, BytesPerS: 1e15})
+				// So does a slower loop over the same working set.
+				slow := points[0]
+				slow.Loop, slow.BytesPerS = roofline.LoadLoop, 1
+				points = append(points, slow, roofline.BandwidthPoint{Loop: roofline.LoadLoop, Threads: c.threads + 1, WorkingSet: 1 << 20, BytesPerS: 1e15})
 				random.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 				levels, warnings := levelsOf(points, c.threads, c.caches)
 				var names []string
