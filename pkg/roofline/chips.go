@@ -124,10 +124,10 @@ func Chips() []ChipSpec {
 			Uncertain: "all figures: a single listing, or listings that copy each other",
 		},
 		{
-			Name: "NVIDIA RTX 4090", Rates: []ChipRate{fp16(165), fp8(330), int8(660), fp32(82.6)},
+			Name: "NVIDIA RTX 4090", Rates: []ChipRate{fp16(330.0 / 2), fp8(660.0 / 2), int8(660), fp32(82.6)},
 			Bandwidth: 1008 * giga, CapacityGB: []int64{24}, OnChip: "L2 72 MB",
 			Uncertain: "all figures: a single listing, or listings that copy each other",
-			Note:      "FP16 and FP8 with sums in FP32; with sums in FP16 the listed rates are twice as high",
+			Note:      "FP16 and FP8 with sums in FP32, which consumer cards do at half the rate that is listed for sums in FP16",
 		},
 		{
 			Name: "AMD MI250X, one of its two dies", Rates: []ChipRate{fp16(383.0 / 2), bf16(383.0 / 2), int8(383.0 / 2), fp32(47.9 / 2)}, Lacks: []string{"FP8"},
