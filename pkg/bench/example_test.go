@@ -66,7 +66,7 @@ func ExampleRun_error() {
 	_, err := bench.Run("nothing", bench.Work{}, bench.Options{Samples: -1}, func() {})
 	fmt.Println(err)
 	// Output:
-	// bench: Options.Samples is -1: it must be from 0 (which means 5) to 10000
+	// bench: Options.Samples is -1: it must be from 0 (which means the default) to 10000
 }
 
 // Measure five rates of this machine, here on small matrices.

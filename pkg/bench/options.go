@@ -44,7 +44,7 @@ func (o Options) complete() (Options, error) {
 	case o.MinTime < 0 || o.MinTime > maxMinTime:
 		return o, fmt.Errorf("bench: Options.MinTime is %v: it must be from 0 (which means %v) to %v", o.MinTime, DefaultMinTime, maxMinTime)
 	case o.Samples < 0 || o.Samples > maxSamples:
-		return o, fmt.Errorf("bench: Options.Samples is %d: it must be from 0 (which means %d) to %d", o.Samples, DefaultSamples, maxSamples)
+		return o, fmt.Errorf("bench: Options.Samples is %d: it must be from 0 (which means the default) to %d", o.Samples, maxSamples)
 	case !(o.SpreadLimit >= 0) || o.SpreadLimit > 1e6:
 		return o, fmt.Errorf("bench: Options.SpreadLimit is %v: it must be from 0 (which means %v) to 1e6", o.SpreadLimit, DefaultSpread)
 	}

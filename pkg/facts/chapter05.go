@@ -66,11 +66,20 @@ func init() {
 		add("ch05.q5_tile", float64(tile))
 		add("ch05.q5_intensity_2", must(tiling.Intensity(thousand, tile, s)))
 		add("ch05.q5_intensity_3", must(tiling.Intensity(thousand, tile-1, s)))
+		add("ch05.q5_smaller_n", 766)
+		add("ch05.q5_smaller_tile", float64(must(tiling.RidgeTile(766, s, ridge))))
+		add("ch05.q5_larger_n", 3000)
+		add("ch05.q5_larger_tile", float64(must(tiling.RidgeTile(3000, s, ridge))))
 
 		add("ch05.q6_start", 400)
 		smallest, _ := must2(smallestSquare(s, func(best float64) (bool, error) { return best >= ridge, nil }))
 		add("ch05.q6_n", float64(smallest))
-		add("ch05.q7_kib", math.Ceil(float64(must(tiling.FastBytes(exact, s)))/kib))
+		add("ch05.q6_before", float64(smallest-1))
+		add("ch05.q6_best_before", must(roofline.Square(smallest-1, s).Intensity()))
+
+		enough := func(tile int64) float64 { return math.Ceil(float64(must(tiling.FastBytes(tile, s))) / kib) }
+		add("ch05.q7_kib", enough(tile))
+		add("ch05.q7_kib_4096", enough(exact))
 	}))
 }
 

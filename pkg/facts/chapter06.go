@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"math"
 
 	"memorywall/pkg/roofline"
 )
@@ -17,6 +18,7 @@ func init() {
 		// m = (sr/2) / (1 − sr/n) for k = n.
 		sr := float64(s) * ridge
 		add("ch06.batch_rule", sr/2)
+		add("ch06.batch_rule_whole", math.Ceil(sr/2))
 		add("ch06.batch_correction", 1/(1-sr/size))
 		add("ch06.batch_fractional", sr/2/(1-sr/size))
 		add("ch06.batch_before", float64(must(roofline.BatchToRidge(chip, size, size))-1))

@@ -37,7 +37,7 @@ func newEngine[T Float](k *kernel[T], c Caches) *engine[T] {
 		kern:        k,
 		blk:         blk,
 		directElems: int(max(c.L1, c.L2) / 2 / size),
-		fewRows:     64,
+		fewRows:     128,
 		serialFLOPs: 6e6,
 		line:        lineBytes / int(size),
 		fewElems:    int(max(c.L1, c.L2) / 8 / size),
@@ -86,8 +86,8 @@ func fits(x, y, limit int) bool { return x <= limit/y }
 // multiply computes C = A·B, or C += A·B with add, for sizes of 1 or more.
 func (e *engine[T]) multiply(ws *workspace[T], add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	switch {
-	case n == 1 && !add:
-		e.matrixVector(ws, m, k, a, lda, b, ldb, c, ldc)
+	case n == 1:
+		e.matrixVector(ws, add, m, k, a, lda, b, ldb, c, ldc)
 	case fits(k, n+e.kern.mr, e.directElems):
 		e.direct(maxKC, add, m, n, k, a, lda, b, ldb, c, ldc)
 	case m <= e.fewRows:
@@ -98,32 +98,38 @@ func (e *engine[T]) multiply(ws *workspace[T], add bool, m, n, k int, a []T, lda
 }
 
 const (
-	// streams is how many rows of B to walk along at a time when one tile of C
-	// is as high as A: few enough for the hardware to follow each.
+	// streams is how many rows of B to walk along at a time when at most two
+	// tiles of C are as high as A: few enough for the hardware to follow each.
 	streams = 16
-	// reuse is how many when the next tile of C takes the same rows again: more,
-	// since each visit to a tile of C costs a read and a write of it. Rows
-	// spaced by a large power of two fall into few sets of a cache, and more of
-	// them would push each other out.
-	reuse = 64
+	// aheadLines is how many cache lines to ask for along each of them before
+	// they are needed.
+	aheadLines = 4
+	// reuse is how many rows when more tiles of C take them again: more, since
+	// each visit to a tile of C costs a read and a write of it. Rows spaced by a
+	// large power of two fall into few sets of a cache, and still more of them
+	// would push each other out.
+	reuse = 32
+	// stretch is how many bytes of each of these rows to work on at a time: a
+	// few pages, so that the rows below can be on their way meanwhile.
+	stretch = 8192
 )
 
 // few multiplies an A of few rows and a B that is too large for the caches:
 //
-//	pc over some rows of B: pack the columns of A beside them
-//	  jr over panels of NR columns, where they lie
-//	    ir over tiles of C
+//	jc over stretches of the rows of B
+//	  pc over some rows of B: pack the columns of A beside them
+//	    jr over panels of NR columns, where they lie
+//	      ir over tiles of C
 //
 // The sums are kept packed until the end, so that the tiles of C stay in the
 // cache however far apart the rows of C are.
 func (e *engine[T]) few(ws *workspace[T], add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	mr, nr, tile := e.kern.mr, e.kern.nr, e.kern.tile
-	depth := streams
-	ncMax := n
-	if m > mr {
-		depth = reuse
-		ncMax = part(n, max(nr, min(e.fewElems/m, pageBytes/lineBytes*e.line)), nr)
+	depth, ncMax, flat := streams, e.fewElems/m, true
+	if m > 2*mr {
+		depth, ncMax, flat = reuse, min(ncMax, stretch/lineBytes*e.line), false
 	}
+	ncMax = part(n, max(nr, ncMax), nr)
 	ws.a = room(ws.a, m*min(k, depth))
 	ws.b = room(ws.b, nr*min(k, depth))
 	ws.c = room(ws.c, m*roundUp(ncMax, nr))
@@ -132,26 +138,31 @@ func (e *engine[T]) few(ws *workspace[T], add bool, m, n, k int, a []T, lda int,
 		for pc := 0; pc < k; pc += depth {
 			kc := min(depth, k-pc)
 			packA(m, kc, a[pc:], lda, ws.a)
-			soon := e.nextBlock(b[jc:], ldb, m, nc, k, pc, kc)
+			block := b[pc*ldb+jc:]
+			below := e.nextBlock(b[jc:], ldb, m, nc, k, pc, kc)
 			for jr := 0; jr < nc; jr += nr {
 				cols := min(nr, nc-jr)
-				bp, cp := &b[pc*ldb+jc+jr], ws.c[jr*m:]
-				for ir := 0; ir < m; {
+				sums := ws.c[jr*m:]
+				for ir, t := 0, 0; ir < m; t++ {
 					rows := tileRows(m-ir, mr)
 					// The first tile copies the panel on its way, if there is a second.
-					b, ldb, pack := bp, ldb, (*T)(nil)
-					soonB, between := bp, 0
-					if m > mr {
-						soonB, between = soon.next()
-					}
+					panel, ldPanel, pack := &block[jr], ldb, (*T)(nil)
 					if cols == nr && rows < m {
 						if ir == 0 {
 							pack = &ws.b[0]
 						} else {
-							b, ldb = &ws.b[0], nr
+							panel, ldPanel = &ws.b[0], nr
 						}
 					}
-					tile(kc, &ws.a[ir*kc], kc, b, ldb, &cp[ir*nr], nr, rows, cols, pc > 0, &ws.a[0], soonB, between, pack)
+					// Ask for what comes: along these rows, or the rows below.
+					soon, between := panel, 0
+					if !flat {
+						soon, between = below.next()
+					} else if right := jr + (aheadLines+t)*e.line; right < nc {
+						soon, between = &block[right], ldb
+					}
+					tile(kc, &ws.a[ir*kc], kc, panel, ldPanel, &sums[ir*nr], nr,
+						rows, cols, pc > 0, &ws.a[0], soon, between, pack)
 					ir += rows
 				}
 			}
@@ -194,8 +205,9 @@ func (e *engine[T]) direct(kcMax int, add bool, m, n, k int, a []T, lda int, b [
 	}
 }
 
-// matrixVector computes y = A·x: n = 1. A column x with gaps is packed first.
-func (e *engine[T]) matrixVector(ws *workspace[T], m, k int, a []T, lda int, x []T, ldx int, y []T, ldy int) {
+// matrixVector computes y = A·x, or y += A·x with add: n = 1. A column x with
+// gaps is packed first.
+func (e *engine[T]) matrixVector(ws *workspace[T], add bool, m, k int, a []T, lda int, x []T, ldx int, y []T, ldy int) {
 	if ldx > 1 {
 		ws.b = room(ws.b, k)
 		for p := range k {
@@ -203,8 +215,17 @@ func (e *engine[T]) matrixVector(ws *workspace[T], m, k int, a []T, lda int, x [
 		}
 		x = ws.b
 	}
+	ws.c = room(ws.c, dotRows)
 	for i := 0; i < m; i += dotRows {
-		e.kern.dot(k, &a[i*lda], lda, &x[0], &y[i*ldy], ldy, min(dotRows, m-i))
+		rows := min(dotRows, m-i)
+		if !add {
+			e.kern.dot(k, &a[i*lda], lda, &x[0], &y[i*ldy], ldy, rows)
+			continue
+		}
+		e.kern.dot(k, &a[i*lda], lda, &x[0], &ws.c[0], 1, rows)
+		for r, sum := range ws.c[:rows] {
+			y[(i+r)*ldy] += sum
+		}
 	}
 }
 
@@ -253,6 +274,9 @@ func (e *engine[T]) packed(ws *workspace[T], add bool, m, n, k int, a []T, lda i
 							soonA = &ap[(rows+t)*lda]
 						}
 						soonB, between := soon.next()
+						if between == 0 {
+							soonB = &ws.a[0] // nothing to ask for: a line at hand
+						}
 						tile(kc, &ws.a[0], kc, panel, ldPanel, &c[(ic+ir)*ldc+jc+jr], ldc,
 							rows, cols, add || pc > 0, soonA, soonB, between, pack)
 					}

@@ -36,6 +36,11 @@ export function cellsOf(chapter) {
   }));
 }
 
+// Limits for what takes a moment on an idle machine, and a long one on a busy
+// machine, in milliseconds. Nothing waits longer than it must.
+const SHORT = 30_000;
+const LONG = 120_000;
+
 // ------------------------------------------------------------- processes
 
 // Every process that the tests start inherits this mark in its environment, so
@@ -67,7 +72,7 @@ export function leftOver() {
 }
 
 /** Resolves when the condition holds; fails with what it says after the limit. */
-export async function until(what, condition, limit = 30_000) {
+export async function until(what, condition, limit = SHORT) {
   const end = Date.now() + limit;
   for (;;) {
     const value = await condition();
@@ -197,6 +202,7 @@ export class Browser {
   /** A new window with nothing in it, as if by a reader who comes for the first time. */
   async open(name) {
     const context = await this.chromium.newContext({ viewport: { width: 1280, height: 900 } });
+    context.setDefaultTimeout(LONG);
     const window = new Window(context, await context.newPage(), name);
     this.opened.push({ name, at: Date.now() });
     return window;
@@ -306,7 +312,7 @@ export class Window {
    * with them, and returns [{id, ms}] in the order in which they ran; ms is from
    * busy to idle.
    */
-  async running(start, limit = 60_000) {
+  async running(start, limit = LONG) {
     await this.page.evaluate(() => {
       const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
       const runs = new Map();
@@ -517,13 +523,16 @@ class Figure {
   }
 
   async show() {
-    await this.root.scrollIntoViewIfNeeded();
+    await this.root.scrollIntoViewIfNeeded({ timeout: SHORT });
   }
 
   /** Waits until the chart is drawn, then returns what there is to see of it. */
   async drawn() {
     await this.show();
-    await this.root.locator(".memorywall-live svg").waitFor({ state: "visible", timeout: 15_000 });
+    await this.root.locator(".memorywall-live svg").waitFor({ state: "visible", timeout: SHORT }).catch(() => {
+      const said = this.window.console.filter((line) => line.includes("memorywall"));
+      throw new Error([`${this.id} was not drawn as a live chart`, ...new Set(said)].join("\n"));
+    });
     return this.look();
   }
 
@@ -534,7 +543,7 @@ class Figure {
     return until(`the static picture of ${this.id}`, async () => {
       const { picture } = await this.look();
       return picture.loaded && picture;
-    }, 5_000);
+    });
   }
 
   look() {
@@ -584,11 +593,11 @@ class Figure {
       await this.root.locator(".memorywall-live").hover({ position: { x, y }, force: true });
       const text = await until(
         `a tooltip with text at the middle datum of series "${series}" of ${this.id}, ${Math.round(x)},${Math.round(y)}`,
-        () => this.tooltip(), 5_000,
+        () => this.tooltip(),
       );
       texts.push({ series, text });
       await this.page.mouse.move(0, 0);
-      await until(`an end of the tooltip of ${this.id}`, async () => !(await this.tooltip()), 5_000);
+      await until(`an end of the tooltip of ${this.id}`, async () => !(await this.tooltip()));
     }
     return texts;
   }

@@ -1,4 +1,4 @@
-// Command _asm writes the amd64 assembly of package matmul.
+// Command _asm writes the assembly of package matmul.
 //
 // From this folder: go run . ..
 package main
@@ -52,10 +52,17 @@ func main() {
 	}
 	for _, f := range files {
 		if err := write(filepath.Join(os.Args[1], f.name), f.make); err != nil {
-			fmt.Fprintln(os.Stderr, "_asm:", err)
-			os.Exit(1)
+			fail(err)
 		}
 	}
+	if err := writeNEON(filepath.Join(os.Args[1], "neon_arm64")); err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "_asm:", err)
+	os.Exit(1)
 }
 
 // A gen writes one file.

@@ -192,27 +192,52 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 	if masked {
 		g.Load(g.Param("k"), regK)
 	}
-	step := func(off int) {
-		for v := range nv {
-			g.load(operand.Mem{Base: regB, Disp: v * g.isa.bytes}, b[v], masked && v == nv-1)
+	// step is step u of so many in one round of the loop. Within a round the
+	// addresses take u times the stride as far as the scales 1 and 2 reach: an
+	// addition would compete with the multiply-adds.
+	step := func(u, of int) {
+		at := func(base, stride reg.GPPhysical) operand.Mem {
+			m := operand.Mem{Base: base}
+			if r := u % 3; r > 0 {
+				m.Index, m.Scale = stride, uint8(r)
+			}
+			return m
 		}
-		g.ADDQ(regLDB, regB)
+		next := func(base, stride reg.GPPhysical) {
+			switch {
+			case u%3 == 2: // three strides, before steps 3, 6, …
+				g.LEAQ(operand.Mem{Base: base, Index: stride, Scale: 2}, base)
+				g.ADDQ(stride, base)
+			case u == of-1 && u%3 == 1:
+				g.LEAQ(operand.Mem{Base: base, Index: stride, Scale: 2}, base)
+			case u == of-1:
+				g.ADDQ(stride, base)
+			}
+		}
+		for v := range nv {
+			m := at(regB, regLDB)
+			m.Disp = v * g.isa.bytes
+			g.load(m, b[v], masked && v == nv-1)
+		}
+		next(regB, regLDB)
 		if copying {
 			for v := range nv {
-				g.store(b[v], operand.Mem{Base: regPack, Disp: v * g.isa.bytes}, false)
+				g.store(b[v], operand.Mem{Base: regPack, Disp: (u*nv + v) * g.isa.bytes}, false)
 			}
-			g.ADDQ(operand.I32(nv*g.isa.bytes), regPack)
+			if u == of-1 {
+				g.ADDQ(operand.I32(of*nv*g.isa.bytes), regPack)
+			}
 		}
 		for row := range rows {
 			x := a[row%len(a)]
-			g.broadcast(rowA(row, off), x)
+			g.broadcast(rowA(row, u*g.elem.size()), x)
 			for v := range nv {
 				g.fma(x, b[v], sum(row, v))
 			}
 		}
 		if ahead {
-			g.PREFETCHT1(operand.Mem{Base: regNextB})
-			g.ADDQ(regNextLDB, regNextB)
+			g.PREFETCHT1(at(regNextB, regNextLDB))
+			next(regNextB, regNextLDB)
 		}
 	}
 	advance := func(bytes int) {
@@ -226,7 +251,7 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 		g.JLT(operand.LabelRef(label("rest")))
 		g.Label(label("loop"))
 		for u := range unroll {
-			step(u * g.elem.size())
+			step(u, unroll)
 			if u == 0 && !copying {
 				g.PREFETCHT0(operand.Mem{Base: regNextA})
 				g.ADDQ(operand.U8(unroll*g.elem.size()), regNextA)
@@ -240,7 +265,7 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 		g.JEQ(operand.LabelRef(label("done")))
 	}
 	g.Label(label("step"))
-	step(0)
+	step(0, 1)
 	advance(g.elem.size())
 	g.DECQ(regK)
 	g.JNE(operand.LabelRef(label("step")))

