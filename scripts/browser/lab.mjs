@@ -151,7 +151,8 @@ export class Lab {
 
 // --------------------------------------------------------------- browser
 
-function findChromium() {
+/** The path of the Chromium to use; an error says what to install. */
+export function findChromium() {
   const named = process.env.MEMORYWALL_CHROMIUM;
   const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
   const candidates = named

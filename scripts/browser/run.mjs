@@ -58,6 +58,13 @@ if (!existsSync(join(here, "node_modules", "playwright-core"))) {
   execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: here, stdio: "inherit" });
 }
 
+const { findChromium } = await import("./lab.mjs");
+try {
+  findChromium();
+} catch (error) {
+  fail(error.message);
+}
+
 const out = values.screenshots ? resolve(values.screenshots) : join(root, ".cache", "browser");
 if (!values.screenshots) rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
