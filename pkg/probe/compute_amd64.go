@@ -5,19 +5,19 @@
 package probe
 
 // fmaF32Scalar does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the 12
-// numbers s from p[2] on, each round does s = s·x + y for each of them. What it equals is [fusedGo].
+// numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].
 //
 //go:noescape
 func fmaF32Scalar(n int, p *float32)
 
 // fmaF32AVX2 does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the 96
-// numbers s from p[2] on, each round does s = s·x + y for each of them. What it equals is [fusedGo].
+// numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].
 //
 //go:noescape
 func fmaF32AVX2(n int, p *float32)
 
 // fmaF32AVX512 does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the 192
-// numbers s from p[2] on, each round does s = s·x + y for each of them. What it equals is [fusedGo].
+// numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].
 //
 //go:noescape
 func fmaF32AVX512(n int, p *float32)
@@ -37,19 +37,19 @@ func mulAddF32Scalar(n int, p *float32)
 func mulAddF32SSE2(n int, p *float32)
 
 // fmaF64Scalar does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the 12
-// numbers s from p[2] on, each round does s = s·x + y for each of them. What it equals is [fusedGo].
+// numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].
 //
 //go:noescape
 func fmaF64Scalar(n int, p *float64)
 
 // fmaF64AVX2 does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the 48
-// numbers s from p[2] on, each round does s = s·x + y for each of them. What it equals is [fusedGo].
+// numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].
 //
 //go:noescape
 func fmaF64AVX2(n int, p *float64)
 
 // fmaF64AVX512 does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the 96
-// numbers s from p[2] on, each round does s = s·x + y for each of them. What it equals is [fusedGo].
+// numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].
 //
 //go:noescape
 func fmaF64AVX512(n int, p *float64)

@@ -2,8 +2,18 @@ package probe
 
 import "unsafe"
 
-// fusedGo is the meaning of every loop of fused multiply-adds over some numbers.
-func fusedGo[T Float](n int, p *T, numbers int) {
+// sumsGo is the meaning of every loop of fused multiply-adds in assembly.
+func sumsGo[T Float](n int, p *T, numbers int) {
+	s := unsafe.Slice(p, 2+numbers)
+	for range n {
+		for i := range numbers {
+			s[2+i] += s[0] * s[1]
+		}
+	}
+}
+
+// stepsGo is the meaning of the loop in plain Go.
+func stepsGo[T Float](n int, p *T, numbers int) {
 	s := unsafe.Slice(p, 2+numbers)
 	for range n {
 		for i := range numbers {

@@ -6,11 +6,12 @@ import "unsafe"
 const goNumbers = 8
 
 func goCompute[T Float]() compute[T] {
-	return compute[T]{isa: Go, fused: true, numbers: goNumbers, loop: loopGo[T]}
+	return compute[T]{isa: Go, form: steps, numbers: goNumbers, loop: loopGo[T]}
 }
 
-// loopGo is fusedGo for eight numbers in local variables. Plain Go may round
-// the multiply and the add apart.
+// loopGo is stepsGo for eight numbers in local variables. Plain Go may round the
+// multiply and the add apart; adding one product to each number would let the
+// compiler multiply once.
 func loopGo[T Float](n int, p *T) {
 	s := unsafe.Slice(p, 2+goNumbers)
 	x, y := s[0], s[1]

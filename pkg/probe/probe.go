@@ -20,6 +20,7 @@ const (
 	AVX512 = "avx512"
 	AVX2   = "avx2"
 	SSE2   = "sse2"
+	NEON   = "neon"
 	Scalar = "scalar"
 	Go     = "go"
 )
@@ -64,10 +65,19 @@ func find[T any](all []T, isa string, name func(T) string) (T, error) {
 	return none, fmt.Errorf("probe: ISA is %q: this machine has %s", isa, strings.Join(names(all, name), ", "))
 }
 
+// A form is what a loop does to each of its numbers s in a round.
+type form int
+
+const (
+	sums  form = iota // s += x·y
+	steps             // s = s·x + y
+	apart             // s *= x for the first half of them, s += y for the second
+)
+
 // compute is a loop of multiply-adds. Its state is x, y, then the numbers.
 type compute[T Float] struct {
 	isa     string
-	fused   bool
+	form    form
 	numbers int
 	loop    func(n int, p *T)
 }
@@ -96,10 +106,14 @@ func NewCompute[T Float](isa string) (*Compute[T], error) {
 		return nil, err
 	}
 	k := &Compute[T]{compute: c, state: make([]T, 2+c.numbers)}
-	// Bits are mixed: some CPUs run faster on numbers that are mostly zeros.
-	k.Set(0.7390851332151607, 0.1415926535897932)
-	if !c.fused {
-		// Products that keep their size, sums that grow slowly.
+	// Bits are mixed: some CPUs run faster on numbers that are mostly zeros. A
+	// sum grows by very little, so that it stays plain for hours.
+	switch c.form {
+	case sums:
+		k.Set(0.7390851332151607, 1e-9)
+	case steps:
+		k.Set(0.7390851332151607, 0.1415926535897932)
+	case apart:
 		k.Set(1, 1e-9)
 	}
 	for i := range k.Numbers() {
@@ -111,10 +125,11 @@ func NewCompute[T Float](isa string) (*Compute[T], error) {
 // ISA names the instruction set.
 func (c *Compute[T]) ISA() string { return c.compute.isa }
 
-// Fused says whether the multiply and the add are one instruction: s = s·x + y
-// for every number s. Where they are not, the first half of the numbers is
-// multiplied by x, and y is added to the second half.
-func (c *Compute[T]) Fused() bool { return c.compute.fused }
+// Fused says whether the loop is made of multiply-adds: s += x·y, or in plain
+// Go s = s·x + y, for every number s. Where the CPU has no such instruction, the
+// first half of the numbers is multiplied by x, and y is added to the second
+// half.
+func (c *Compute[T]) Fused() bool { return c.compute.form != apart }
 
 // Set sets x and y.
 func (c *Compute[T]) Set(x, y T) { c.state[0], c.state[1] = x, y }
@@ -124,7 +139,7 @@ func (c *Compute[T]) Numbers() []T { return c.state[2:] }
 
 // FLOPs returns what one round of [Compute.Run] does: a multiply-add is 2.
 func (c *Compute[T]) FLOPs() int {
-	if c.compute.fused {
+	if c.Fused() {
 		return 2 * c.compute.numbers
 	}
 	return c.compute.numbers

@@ -21,16 +21,16 @@ const (
 func computes32() []compute[float32] {
 	var all []compute[float32]
 	if haveAVX512 {
-		all = append(all, compute[float32]{AVX512, true, fusedChains * 16, fmaF32AVX512})
+		all = append(all, compute[float32]{AVX512, sums, fusedChains * 16, fmaF32AVX512})
 	}
 	if haveAVX2 {
-		all = append(all, compute[float32]{AVX2, true, fusedChains * 8, fmaF32AVX2})
+		all = append(all, compute[float32]{AVX2, sums, fusedChains * 8, fmaF32AVX2})
 	}
-	all = append(all, compute[float32]{SSE2, false, apartChains * 4, mulAddF32SSE2})
+	all = append(all, compute[float32]{SSE2, apart, apartChains * 4, mulAddF32SSE2})
 	if haveFMA {
-		all = append(all, compute[float32]{Scalar, true, fusedChains, fmaF32Scalar})
+		all = append(all, compute[float32]{Scalar, sums, fusedChains, fmaF32Scalar})
 	} else {
-		all = append(all, compute[float32]{Scalar, false, apartChains, mulAddF32Scalar})
+		all = append(all, compute[float32]{Scalar, apart, apartChains, mulAddF32Scalar})
 	}
 	return append(all, goCompute[float32]())
 }
@@ -38,16 +38,16 @@ func computes32() []compute[float32] {
 func computes64() []compute[float64] {
 	var all []compute[float64]
 	if haveAVX512 {
-		all = append(all, compute[float64]{AVX512, true, fusedChains * 8, fmaF64AVX512})
+		all = append(all, compute[float64]{AVX512, sums, fusedChains * 8, fmaF64AVX512})
 	}
 	if haveAVX2 {
-		all = append(all, compute[float64]{AVX2, true, fusedChains * 4, fmaF64AVX2})
+		all = append(all, compute[float64]{AVX2, sums, fusedChains * 4, fmaF64AVX2})
 	}
-	all = append(all, compute[float64]{SSE2, false, apartChains * 2, mulAddF64SSE2})
+	all = append(all, compute[float64]{SSE2, apart, apartChains * 2, mulAddF64SSE2})
 	if haveFMA {
-		all = append(all, compute[float64]{Scalar, true, fusedChains, fmaF64Scalar})
+		all = append(all, compute[float64]{Scalar, sums, fusedChains, fmaF64Scalar})
 	} else {
-		all = append(all, compute[float64]{Scalar, false, apartChains, mulAddF64Scalar})
+		all = append(all, compute[float64]{Scalar, apart, apartChains, mulAddF64Scalar})
 	}
 	return append(all, goCompute[float64]())
 }

@@ -47,16 +47,18 @@ func testCompute[T Float](t *testing.T) {
 					want[2+i] = T(i + 1)
 				}
 				c.Run(rounds)
-				if flops := c.FLOPs(); c.Fused() {
-					fusedGo(rounds, &want[0], n)
-					if flops != 2*n {
-						t.Errorf("%s: %d FLOPs a round for %d multiply-adds", isa, flops, n)
-					}
-				} else {
+				perNumber := 2
+				switch c.compute.form {
+				case sums:
+					sumsGo(rounds, &want[0], n)
+				case steps:
+					stepsGo(rounds, &want[0], n)
+				case apart:
 					apartGo(rounds, &want[0], n)
-					if flops != n {
-						t.Errorf("%s: %d FLOPs a round for %d operations", isa, flops, n)
-					}
+					perNumber = 1
+				}
+				if c.FLOPs() != perNumber*n || c.Fused() != (perNumber == 2) {
+					t.Errorf("%s: %d FLOPs a round for %d numbers", isa, c.FLOPs(), n)
 				}
 				for i, got := range c.Numbers() {
 					if got != want[2+i] {
@@ -149,7 +151,7 @@ func testMemory(t *testing.T, m Memory, n, passes int) {
 	}
 
 	// What a loop keeps: the last eight vectors, or in plain Go all of it.
-	kept := map[string]int{AVX512: 512, AVX2: 256, SSE2: 128, Go: n}[m.ISA()]
+	kept := map[string]int{AVX512: 512, AVX2: 256, SSE2: 128, NEON: 256, Go: n}[m.ISA()]
 	var want uint64
 	for range passes {
 		if want = 0; m.ISA() == Go && passes%2 == 0 {

@@ -31,7 +31,7 @@ func (f *gen) fused(i *isa, e *elem) {
 	w := g.width()
 	g.SignatureExpr(fmt.Sprintf("func(n int, p *%s)", e.goType))
 	g.Doc(fmt.Sprintf("%s%s does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the %d", "fma"+e.name, i.name, fusedChains*w/e.size),
-		"numbers s from p[2] on, each round does s = s·x + y for each of them. What it equals is [fusedGo].")
+		"numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].")
 	left, p := reg.RDX, reg.RAX
 	g.Load(g.Param("n"), left)
 	g.Load(g.Param("p"), p)
@@ -46,10 +46,10 @@ func (f *gen) fused(i *isa, e *elem) {
 	for r := range fusedChains {
 		s := i.regs[r]
 		g.pick(
-			func() { g.VFMADD213SS(y, x, s) },
-			func() { g.VFMADD213SD(y, x, s) },
-			func() { g.VFMADD213PS(y, x, s) },
-			func() { g.VFMADD213PD(y, x, s) })
+			func() { g.VFMADD231SS(y, x, s) },
+			func() { g.VFMADD231SD(y, x, s) },
+			func() { g.VFMADD231PS(y, x, s) },
+			func() { g.VFMADD231PD(y, x, s) })
 	}
 	g.DECQ(left)
 	g.JNE(operand.LabelRef("loop"))

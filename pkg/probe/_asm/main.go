@@ -1,4 +1,4 @@
-// Command _asm writes the amd64 assembly of package probe.
+// Command _asm writes the assembly of package probe.
 //
 // From this folder: go run . ..
 package main
@@ -49,6 +49,10 @@ func main() {
 			fmt.Fprintln(os.Stderr, "_asm:", err)
 			os.Exit(1)
 		}
+	}
+	if err := writeNEON(filepath.Join(os.Args[1], "neon_arm64")); err != nil {
+		fmt.Fprintln(os.Stderr, "_asm:", err)
+		os.Exit(1)
 	}
 }
 
