@@ -294,3 +294,30 @@ func (m Machine) Roofs(threads int, format, isa string) ([]Machine, error) {
 	}
 	return roofs, nil
 }
+
+// RoofFor returns the roof that a program is held against whose data take so
+// many bytes: that of the innermost level which holds them all. The other
+// arguments are those of [Machine.Roofs].
+func (m Machine) RoofFor(threads int, format, isa string, bytes int64) (Machine, error) {
+	if bytes < 1 {
+		return Machine{}, fmt.Errorf("roofline: bytes is %d: it must be at least 1", bytes)
+	}
+	roofs, err := m.Roofs(threads, format, isa)
+	if err != nil || m.Measured == nil {
+		return m, err
+	}
+	var levels []Level
+	for _, l := range m.Measured.Levels {
+		if l.Threads == threads {
+			levels = append(levels, l)
+		}
+	}
+	// Between two levels the data fit in part: such a program may be as fast as
+	// the inner one allows.
+	for i := range levels[1:] {
+		if bytes < levels[i+1].From {
+			return roofs[i], nil
+		}
+	}
+	return roofs[len(roofs)-1], nil
+}

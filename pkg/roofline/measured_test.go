@@ -212,3 +212,22 @@ func TestWriteAllocate(t *testing.T) {
 		}
 	}
 }
+
+func TestRoofFor(t *testing.T) {
+	m := sampleMachine()
+	for bytes, want := range map[int64]string{1: "L1, one core", 32768: "L1, one core", 1<<24 - 1: "L1, one core", 1 << 24: "memory, one core", 1 << 40: "memory, one core"} {
+		if r, err := m.RoofFor(1, "FP32", "", bytes); err != nil || r.Name != want {
+			t.Errorf("%d bytes: %s, %v, want %s", bytes, r.Name, err, want)
+		}
+	}
+	a := A100()
+	if r, err := a.RoofFor(1, "FP16", "", 1); err != nil || r != a {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := m.RoofFor(1, "FP32", "", 0); err == nil || !strings.Contains(err.Error(), "bytes is 0") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := m.RoofFor(5, "FP32", "", 1); err == nil {
+		t.Error("a roof for five threads")
+	}
+}
