@@ -19,7 +19,7 @@ const (
 	// logarithm. Four points 8% off are worth a stretch of their own.
 	anotherLevel = 0.3
 	// sameLevel: neighbours whose middles differ by less are one level.
-	sameLevel = 0.12
+	sameLevel = 0.2
 )
 
 // stretches cuts a curve of rates (positive, by rising working set) into

@@ -139,8 +139,12 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64) error {
 	if n == 1 {
 		peak = m.Name + ", peak " + peak
 	}
+	// Roofs of one machine share their peak: it is named once.
+	named := slices.ContainsFunc(f.along, func(a along) bool { return a.y0 == m.Peak && a.y1 == m.Peak })
+	if !named {
+		f.along = append(f.along, along{ridge, m.Peak, hi, m.Peak, peak, ink(i)})
+	}
 	f.along = append(f.along,
-		along{ridge, m.Peak, hi, m.Peak, peak, ink(i)},
 		along{lo, m.Bandwidth * lo, ridge, m.Peak, SI(m.Bandwidth, "B/s"), ink(i)})
 	if n == 1 {
 		floor := m.Bandwidth * lo
