@@ -2,9 +2,10 @@
 
 This process becomes PROGRAM. Beside it stays a watcher, in a session of its
 own, so that the signals which Jupyter sends to the kernel's process group do
-not reach it. The watcher starts the renderer of static pictures, waits for the
-kernel to end, then ends all that the kernel left running (gopls outlives a
-killed GoNB) and removes FOLDER, the kernel's temporary folder.
+not reach it. The watcher starts the renderer of static pictures, and waits for
+the kernel to end, or the Jupyter that started it. Then it ends all that runs
+with FOLDER, the kernel's temporary folder, on its command line (gopls outlives
+a killed GoNB, and GoNB a killed Jupyter), and removes FOLDER.
 """
 
 import contextlib
@@ -20,26 +21,35 @@ from pathlib import Path
 SCRIPTS = Path(__file__).resolve().parent.parent
 
 
-def wait_for_end(pid):
-    """Return when the process is gone (a zombie counts as gone, where we can tell)."""
-    if hasattr(os, "pidfd_open"):  # Linux
-        with contextlib.suppress(OSError):
-            fd = os.pidfd_open(pid)
-            select.select([fd], [], [])
+def wait_for_end(*pids):
+    """Return when one of the processes is gone (a zombie counts as gone, where we can tell)."""
+    try:
+        if hasattr(os, "pidfd_open"):  # Linux
+            select.select([os.pidfd_open(pid) for pid in pids], [], [])
             return
-    if hasattr(select, "kqueue"):  # macOS
-        with contextlib.suppress(OSError):
-            queue = select.kqueue()
-            queue.control([select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)], 1)
+        if hasattr(select, "kqueue"):  # macOS
+            select.kqueue().control([select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)
+                                     for pid in pids], 1)
             return
+    except ProcessLookupError:
+        return
+    except OSError:
+        pass  # not on this kernel: ask again and again instead
     while True:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return
-        except PermissionError:
-            pass
+        for pid in pids:
+            try:
+                os.kill(pid, 0)
+            except ProcessLookupError:
+                return
+            except PermissionError:
+                pass
         time.sleep(0.5)
+
+
+def server():
+    """The process of Jupyter that started the kernel, if it says so."""
+    pid = os.environ.get("JPY_PARENT_PID", "")
+    return [int(pid)] if pid.isdigit() and int(pid) > 1 else []
 
 
 def commands():
@@ -89,7 +99,7 @@ def watch(kernel, folder):
                 [node, str(SCRIPTS / "charts" / "render.mjs"), "--socket", socket, "--parent", str(kernel)],
                 stdin=subprocess.DEVNULL)
     try:
-        wait_for_end(kernel)
+        wait_for_end(kernel, *server())
     finally:
         if renderer is not None:
             renderer.terminate()

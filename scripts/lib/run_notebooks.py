@@ -9,6 +9,7 @@ import contextlib
 import copy
 import ctypes
 import fcntl
+import html
 import os
 import re
 import socket
@@ -212,10 +213,17 @@ def failure_text(cell, err):
         elif output.output_type == "error":
             parts.append("\n".join([output.evalue, *output.traceback]))
         elif "text/html" in output.get("data", {}):
-            parts.append(re.sub(r"<[^>]*>", "", output.data["text/html"]).strip()[:2000])
+            parts.append(plain(output.data["text/html"])[:2000])
     text = "\n".join(p for p in parts if p) or getattr(err, "evalue", str(err))
     lines = list(dict.fromkeys(line for line in text.splitlines() if line.strip()))
     return "\n" + "\n".join("        " + line for line in lines[:60])
+
+
+def plain(page):
+    """The text of a piece of HTML."""
+    page = re.sub(r"(?s)<(script|style)\b.*?</\1>", "", page)
+    page = re.sub(r"</(?:div|p|tr|pre|li|h\d)>|<br\s*/?>", "\n", page)
+    return html.unescape(re.sub(r"<[^>]*>", " ", page)).strip()
 
 
 def keep_measured(before, after):

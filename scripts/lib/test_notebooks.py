@@ -131,6 +131,7 @@ class Check(unittest.TestCase):
         cell = code("a", html("<p>noise</p>"), v4.new_output("error", ename="ERROR", evalue="exit status 1",
                                                              traceback=["./main.go:3:5: undefined: x"]))
         self.assertIn("./main.go:3:5: undefined: x", run_notebooks.failure_text(cell, None))
+        self.assertEqual(run_notebooks.plain("<style>p{}</style><div><b>want</b>1 &lt; 2</div><p>got</p>").split(), "want 1 < 2 got".split())
 
 
 if __name__ == "__main__":

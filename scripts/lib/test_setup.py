@@ -496,7 +496,7 @@ class Kernel(Fixture):
 "$REAL_PYTHON" -c 'import os, sys, time; os.setsid(); time.sleep(120)' "unix;$TMPDIR/gopls_socket" </dev/null >/dev/null 2>&1 &
 { echo "$TMPDIR"; echo "${MEMORYWALL_RENDER-}"; echo "$GOFLAGS"; echo "[$GOWORK]"; echo "$PATH"; for a; do echo "$a"; done; } >"$REPORT.new"
 mv "$REPORT.new" "$REPORT"
-exec sleep 120
+exec "$REAL_PYTHON" -c 'import time; time.sleep(120)' "$TMPDIR"
 """
 
     def kernel(self, **env):
@@ -549,9 +549,20 @@ exec sleep 120
     def test_nothing_stays_after_a_kill(self):
         process, (folder, render, *_) = self.kernel(TMPDIR="/tmp")
         self.assertEqual(render, "")  # no renderer in this checkout: the kernel starts all the same
-        self.assertEqual(len([c for c in self.alive(folder) if "gopls_socket" in c]), 1)
+        self.assertEqual(len([c for c in self.alive(folder + "/gopls_socket") if "unix;" in c]), 1)
         process.send_signal(signal.SIGKILL)
         process.wait(10)
+        self.assert_gone(folder)
+
+    def test_nothing_stays_when_jupyter_is_killed(self):
+        jupyter = subprocess.Popen(["sleep", "120"])
+        self.addCleanup(jupyter.wait)
+        self.addCleanup(jupyter.kill)
+        process, (folder, *_) = self.kernel(TMPDIR="/tmp", JPY_PARENT_PID=str(jupyter.pid))
+        time.sleep(0.5)
+        self.assertIsNone(process.poll())
+        jupyter.kill()
+        self.assertEqual(process.wait(10), -signal.SIGTERM)
         self.assert_gone(folder)
 
     def test_nothing_stays_after_the_group_is_killed(self):
