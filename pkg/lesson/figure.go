@@ -61,11 +61,12 @@ type Figure struct {
 	Width, Height int    // pixels; 0 means 760 by 420
 	Table         *Table // nil: made from the series
 
-	along      []along  // text along lines
-	asides     []aside  // text at a place
-	hints      []string // remarks below the figure
-	lowMarks   bool     // labels of upright marks stand at the bottom
-	plainLines bool     // lines have no dots
+	along      []along   // text along lines
+	asides     []aside   // text at a place
+	hints      []string  // remarks below the figure
+	failures   []failure // errors below the figure
+	lowMarks   bool      // labels of upright marks stand at the bottom
+	plainLines bool      // lines have no dots
 }
 
 // along is text on the upper side of a straight line between two points.
@@ -249,6 +250,11 @@ func (f Figure) block() (block, error) {
 	for _, h := range f.hints {
 		text += h + "\n"
 	}
+	errors := ""
+	for _, e := range f.failures {
+		text += e.text()
+		errors += e.html()
+	}
 	if !screen.rich() {
 		return block{Text: text}, nil
 	}
@@ -257,7 +263,7 @@ func (f Figure) block() (block, error) {
 		return block{}, err
 	}
 	w, h := f.size()
-	return block{HTML: f.html(option, picture(option, f.ID, w, h), t), Text: text}, nil
+	return block{HTML: f.html(option, picture(option, f.ID, w, h), t) + errors, Text: text}, nil
 }
 
 // Option returns the option object of ECharts for the figure, in JSON, after

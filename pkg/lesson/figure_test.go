@@ -161,10 +161,11 @@ func TestRooflineErrors(t *testing.T) {
 	}{
 		{"no machine", nil, nil, "machines is empty"},
 		{"a machine that is none", []roofline.Machine{broken}, nil, "bandwidth is 0"},
-		{"a dot without intensity", []roofline.Machine{a}, []Dot{{"d", 0, 1}}, `dot "d": intensity is 0 FLOP/byte`},
-		{"a NaN dot", []roofline.Machine{a}, []Dot{{"d", math.NaN(), 1}}, "intensity is NaN"},
-		{"a dot below zero", []roofline.Machine{a}, []Dot{{"d", 1, -1}}, "performance is -1 FLOP/s"},
-		{"an infinite dot", []roofline.Machine{a}, []Dot{{"d", 1, math.Inf(1)}}, "performance is +Inf"},
+		{"a dot without intensity", []roofline.Machine{a}, []Dot{{Name: "d", FLOPS: 1}}, `dot "d": intensity is 0 FLOP/byte`},
+		{"a NaN dot", []roofline.Machine{a}, []Dot{{Name: "d", Intensity: math.NaN(), FLOPS: 1}}, "intensity is NaN"},
+		{"a dot below zero", []roofline.Machine{a}, []Dot{{Name: "d", Intensity: 1, FLOPS: -1}}, "performance is -1 FLOP/s"},
+		{"a dot of another machine", []roofline.Machine{a}, []Dot{{Name: "d", Intensity: 1, On: "mine"}}, `held against "mine"`},
+		{"an infinite dot", []roofline.Machine{a}, []Dot{{Name: "d", Intensity: 1, FLOPS: math.Inf(1)}}, "performance is +Inf"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			blocks, status := record(t, false, func() { Roofline("f", "t", "a", c.machines, c.dots) })
@@ -176,7 +177,7 @@ func TestRooflineErrors(t *testing.T) {
 }
 
 func TestRooflineLeavesTheDotsAlone(t *testing.T) {
-	dots := []Dot{{"d", 1, 0}}
+	dots := []Dot{{Name: "d", Intensity: 1}}
 	f := Roofline("f", "t", "a", []roofline.Machine{roofline.A100()}, dots)
 	if dots[0].FLOPS != 0 {
 		t.Error("it changed the caller's dots")
@@ -184,6 +185,57 @@ func TestRooflineLeavesTheDotsAlone(t *testing.T) {
 	last := f.Series[len(f.Series)-1].Points[0]
 	if last.Y != roofline.A100().Bandwidth {
 		t.Errorf("the dot stands at %v FLOP/s, want what is attainable, %v", last.Y, roofline.A100().Bandwidth)
+	}
+}
+
+// A dot above its roof is marked, and an error below the figure says why; one
+// above another roof than its own is not.
+func TestRooflineAboveItsRoof(t *testing.T) {
+	near := roofline.Machine{Name: "cache", Format: "FP32", ElemBytes: 4, Peak: 100e9, Bandwidth: 100e9}
+	far := near
+	far.Name, far.Bandwidth = "memory", 10e9
+	for _, rich := range []bool{false, true} {
+		show := func(dots ...Dot) block {
+			t.Helper()
+			blocks, status := record(t, rich, func() { Roofline("f", "t", "a", []roofline.Machine{near, far}, dots).Show() })
+			if status != -1 || len(blocks) != 1 {
+				t.Fatalf("status %d, %d blocks", status, len(blocks))
+			}
+			return blocks[0]
+		}
+		text := func(b block) string {
+			if rich {
+				return b.HTML
+			}
+			return b.Text
+		}
+		for _, c := range []struct {
+			dot  Dot
+			want string
+		}{
+			{Dot{Name: "gemv", Intensity: 0.5, FLOPS: 30e9, On: "memory"}, "nearer level of memory"},
+			{Dot{Name: "gemm", Intensity: 50, FLOPS: 150e9}, "above the peak itself"},
+		} {
+			got := text(show(c.dot))
+			for _, want := range []string{c.want, "A dot above its roof", aboveRoof + c.dot.Name, SI(c.dot.FLOPS, "FLOP/s")} {
+				if !strings.Contains(got, want) {
+					t.Errorf("rich %t, %s: no %q in what is shown", rich, c.dot.Name, want)
+				}
+			}
+		}
+		for _, d := range []Dot{
+			{Name: "gemv", Intensity: 0.5, FLOPS: 30e9},
+			{Name: "gemv", Intensity: 0.5, FLOPS: 4.9e9, On: "memory"},
+			{Name: "gemv", Intensity: 0.5, On: "memory"},
+		} {
+			if got := text(show(d)); strings.Contains(got, "above its roof") || strings.Contains(got, "✗") {
+				t.Errorf("rich %t, %+v: shown as an error", rich, d)
+			}
+		}
+	}
+	f := Roofline("f", "t", "a", []roofline.Machine{near, far}, []Dot{{Name: "gemv", Intensity: 0.5, On: "memory"}})
+	if y := f.Series[len(f.Series)-1].Points[0].Y; y != 5e9 {
+		t.Errorf("what is attainable on its own machine is %v, want 5e9", y)
 	}
 }
 

@@ -64,8 +64,8 @@ func gallery(t *testing.T) []Figure {
 			Series: []Series{{Name: "float32", Points: best}}, Marks: []Mark{{'y', 153, "ridge of the A100"}},
 		},
 		must(rooflineFigure("roofline", "Naive traffic holds the A100 far below its peak; compulsory traffic lets it reach the peak, and this title takes two lines", "One slope, one roof.",
-			[]roofline.Machine{a}, []Dot{{"naive", 0.5, 0}, {"compulsory", intensity(roofline.Square(4096, 2)), 0}, {"measured", 30, 2e13}})),
-		must(rooflineFigure("roofs", "Two machines", "Two roofs.", []roofline.Machine{a, laptop}, []Dot{{"decode", 1, 0}})),
+			[]roofline.Machine{a}, []Dot{{Name: "naive", Intensity: 0.5}, {Name: "compulsory", Intensity: intensity(roofline.Square(4096, 2))}, {Name: "measured", Intensity: 30, FLOPS: 2e13}})),
+		must(rooflineFigure("roofs", "Two machines", "Two roofs.", []roofline.Machine{a, laptop}, []Dot{{Name: "decode", Intensity: 1}})),
 		{
 			ID: "level-bars", Title: "Naive traffic takes 306 times as long as the math", Alt: "Three bars.", Height: 260,
 			X: Axis{Name: "least time", Unit: "s", Log: true}, Y: Axis{Categories: []string{"math", "naive traffic", "compulsory traffic"}},

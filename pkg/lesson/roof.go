@@ -1,6 +1,7 @@
 package lesson
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,18 +10,25 @@ import (
 )
 
 // Dot is a program on a roofline: its arithmetic intensity in FLOP/byte and
-// its performance in FLOP/s. FLOPS 0 stands for what is attainable on the
-// first machine.
+// its performance in FLOP/s. FLOPS 0 stands for what is attainable on its
+// machine.
 type Dot struct {
 	Name      string
 	Intensity float64
 	FLOPS     float64
+	// On is the name of the machine whose roof the dot is held against; empty
+	// means the first machine.
+	On string
 }
 
 // Roofline is the figure of attainable performance against arithmetic
 // intensity, both on log axes: one roof for each machine with its ridge point
 // marked, and the dots with their names. It ends the cell when a machine or a
 // dot has no place on the figure.
+//
+// No program can be above its roof. A dot that is, by more than
+// [roofline.Slack], is drawn with a cross before its name, and below the figure
+// stands an error with the likely cause.
 func Roofline(id, title, alt string, machines []roofline.Machine, dots []Dot) Figure {
 	f, err := rooflineFigure(id, title, alt, machines, dots)
 	Check(err)
@@ -46,12 +54,20 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 		}
 		lo, hi = min(lo, r), max(hi, r)
 	}
+	names := make(map[string]roofline.Machine)
+	for _, m := range machines {
+		names[m.Name] = m
+	}
 	for i, d := range dots {
+		own, ok := names[cmp.Or(d.On, machines[0].Name)]
+		if !ok {
+			return f, fmt.Errorf("lesson: figure %q: dot %q is held against %q: no machine of the figure has that name", id, d.Name, d.On)
+		}
 		if !(d.Intensity > 0) || math.IsInf(d.Intensity, 1) {
 			return f, fmt.Errorf("lesson: figure %q: dot %q: intensity is %v FLOP/byte: it must be positive and finite", id, d.Name, d.Intensity)
 		}
 		if d.FLOPS == 0 {
-			v, err := machines[0].Attainable(d.Intensity)
+			v, err := own.Attainable(d.Intensity)
 			if err != nil {
 				return f, err
 			}
@@ -59,6 +75,19 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 		}
 		if v := dots[i].FLOPS; !(v > 0) || math.IsInf(v, 1) {
 			return f, fmt.Errorf("lesson: figure %q: dot %q: performance is %v FLOP/s: it must be positive and finite", id, d.Name, v)
+		}
+		if above, ok := roofline.AboveRoof(own.CheckDot(d.Name, d.Intensity, dots[i].FLOPS)); ok {
+			dots[i].Name = aboveRoof + nameOr(d.Name, "program")
+			f.failures = append(f.failures, failure{
+				title: "A dot above its roof",
+				what:  nameOr(d.Name, "program"),
+				rows: [][2]string{
+					{"roof", above.Machine},
+					{"attainable at " + withUnit(threeDigits(d.Intensity), "FLOP/byte", 0), SI(above.Roof, "FLOP/s")},
+					{"measured", SI(above.FLOPS, "FLOP/s")},
+				},
+				advice: "No program can do that: " + above.Cause + ". Measure the roof and the program again, in one run.",
+			})
 		}
 		lo, hi = min(lo, d.Intensity), max(hi, d.Intensity)
 	}
@@ -110,8 +139,12 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64) error {
 	if n == 1 {
 		peak = m.Name + ", peak " + peak
 	}
+	// Roofs of one machine share their peak: it is named once.
+	named := slices.ContainsFunc(f.along, func(a along) bool { return a.y0 == m.Peak && a.y1 == m.Peak })
+	if !named {
+		f.along = append(f.along, along{ridge, m.Peak, hi, m.Peak, peak, ink(i)})
+	}
 	f.along = append(f.along,
-		along{ridge, m.Peak, hi, m.Peak, peak, ink(i)},
 		along{lo, m.Bandwidth * lo, ridge, m.Peak, SI(m.Bandwidth, "B/s"), ink(i)})
 	if n == 1 {
 		floor := m.Bandwidth * lo
@@ -124,6 +157,9 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64) error {
 	}
 	return nil
 }
+
+// aboveRoof marks the name of a dot that lies above its roof.
+const aboveRoof = "✗ "
 
 func threeDigits(v float64) float64 {
 	p := math.Pow(10, 2-math.Floor(math.Log10(v)))
@@ -143,15 +179,31 @@ func rooflineTable(machines []roofline.Machine, dots []Dot) (Table, error) {
 		t.Rows = append(t.Rows, []any{"ridge of " + m.Name, ridge, SI(m.Peak, "FLOP/s"), "100%", ""})
 	}
 	first := machines[0]
+	others := false
 	for _, d := range dots {
-		bound, err := first.Classify(d.Intensity)
+		own := first
+		for _, m := range machines {
+			if d.On == m.Name {
+				own = m
+			}
+		}
+		bound, err := own.Classify(d.Intensity)
 		if err != nil {
 			return t, err
 		}
-		t.Rows = append(t.Rows, []any{d.Name, d.Intensity, SI(d.FLOPS, "FLOP/s"), fmt.Sprintf("%.3g%%", 100*d.FLOPS/first.Peak), bound.String()})
+		name := d.Name
+		if own.Name != first.Name {
+			name += " (" + own.Name + ")"
+			others = true
+		}
+		t.Rows = append(t.Rows, []any{name, d.Intensity, SI(d.FLOPS, "FLOP/s"), fmt.Sprintf("%.3g%%", 100*d.FLOPS/own.Peak), bound.String()})
 	}
 	if len(machines) > 1 && len(dots) > 0 {
-		t.Caption = "Share of the peak and bound of the programs are those on " + first.Name + "."
+		t.Caption = "Share of the peak and bound of the programs are those on " + first.Name
+		if others {
+			t.Caption += ", or on the machine that is named with them"
+		}
+		t.Caption += "."
 	}
 	return t, nil
 }

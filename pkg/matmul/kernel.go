@@ -19,19 +19,10 @@ type kernel[T Float] struct {
 	// dot computes y = A·x for 1 ≤ rows ≤ dotRows and n ≥ 1, with ldy elements
 	// between the results. What it equals is [dotGo].
 	dot func(n int, a *T, lda int, x *T, y *T, ldy int, rows int)
-
-	// fma does rounds of fused multiply-adds in registers, fmaFLOPs each; read
-	// loads rounds of readBytes bytes. They find this machine's two roofs.
-	fma      func(rounds int)
-	fmaFLOPs int
-	read     func(p *byte, rounds int)
 }
 
 // dotRows is how many rows dot takes at most.
 const dotRows = 4
-
-// readBytes is what one round of read loads.
-const readBytes = 512
 
 // The tile of the plain Go kernel.
 const (
@@ -42,7 +33,6 @@ const (
 func goKernel[T Float]() *kernel[T] {
 	return &kernel[T]{
 		isa: "go", mr: goMR, nr: goNR, tile: tileGo[T], dot: dotGo[T],
-		fma: fmaGo[T], fmaFLOPs: fmaGoFLOPs, read: readGo,
 	}
 }
 
@@ -123,44 +113,5 @@ func dotGo[T Float](n int, a *T, lda int, x *T, y *T, ldy int, rows int) {
 			s0 += row[j] * xs[j]
 		}
 		ys[i*ldy] = (s0 + s1) + (s2 + s3)
-	}
-}
-
-const fmaGoFLOPs = 16
-
-// sink keeps the probes' results, so that the compiler keeps the probes.
-var sink float64
-
-// fmaGo does rounds of eight multiply-adds in plain Go.
-func fmaGo[T Float](rounds int) {
-	var s0, s1, s2, s3, s4, s5, s6, s7 T
-	x, y := T(sink), T(0.5)
-	for range rounds {
-		s0 += x * y
-		s1 += x * y
-		s2 += x * y
-		s3 += x * y
-		s4 += x * y
-		s5 += x * y
-		s6 += x * y
-		s7 += x * y
-		x = s0
-	}
-	sink = float64(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7)
-}
-
-// readGo loads rounds of readBytes bytes in plain Go.
-func readGo(p *byte, rounds int) {
-	words := unsafe.Slice((*uint64)(unsafe.Pointer(p)), rounds*readBytes/8)
-	var s0, s1, s2, s3 uint64
-	for len(words) >= 4 {
-		s0 += words[0]
-		s1 += words[1]
-		s2 += words[2]
-		s3 += words[3]
-		words = words[4:]
-	}
-	if s0+s1+s2+s3 == 1 {
-		sink++
 	}
 }

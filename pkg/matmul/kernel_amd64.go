@@ -17,13 +17,11 @@ func kernels32() []*kernel[float32] {
 	if haveAVX512 {
 		ks = append(ks, &kernel[float32]{
 			isa: "avx512", mr: 14, nr: 32, tile: tileF32AVX512, dot: dotF32AVX512,
-			fma: fmaF32AVX512, fmaFLOPs: 384, read: readAVX512,
 		})
 	}
 	if haveAVX2 {
 		ks = append(ks, &kernel[float32]{
 			isa: "avx2", mr: 6, nr: 16, tile: tileF32AVX2, dot: dotF32AVX2,
-			fma: fmaF32AVX2, fmaFLOPs: 192, read: readAVX2,
 		})
 	}
 	return append(ks, goKernel[float32]())
@@ -34,13 +32,11 @@ func kernels64() []*kernel[float64] {
 	if haveAVX512 {
 		ks = append(ks, &kernel[float64]{
 			isa: "avx512", mr: 14, nr: 16, tile: tileF64AVX512, dot: dotF64AVX512,
-			fma: fmaF64AVX512, fmaFLOPs: 192, read: readAVX512,
 		})
 	}
 	if haveAVX2 {
 		ks = append(ks, &kernel[float64]{
 			isa: "avx2", mr: 6, nr: 8, tile: tileF64AVX2, dot: dotF64AVX2,
-			fma: fmaF64AVX2, fmaFLOPs: 96, read: readAVX2,
 		})
 	}
 	return append(ks, goKernel[float64]())

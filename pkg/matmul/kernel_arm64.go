@@ -8,7 +8,6 @@ func kernels32() []*kernel[float32] {
 	return []*kernel[float32]{
 		{
 			isa: "neon", mr: 8, nr: 8, tile: tileF32NEON, dot: dotF32NEON,
-			fma: fmaF32NEON, fmaFLOPs: 160, read: readNEON,
 		},
 		goKernel[float32](),
 	}
@@ -18,7 +17,6 @@ func kernels64() []*kernel[float64] {
 	return []*kernel[float64]{
 		{
 			isa: "neon", mr: 8, nr: 4, tile: tileF64NEON, dot: dotF64NEON,
-			fma: fmaF64NEON, fmaFLOPs: 80, read: readNEON,
 		},
 		goKernel[float64](),
 	}

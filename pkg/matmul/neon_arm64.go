@@ -38,9 +38,6 @@ func tileF32NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ld
 //go:noescape
 func dotF32NEON(n int, a *float32, lda int, x *float32, y *float32, ldy int, rows int)
 
-// fmaF32NEON does n rounds of 20 fused multiply-adds of whole vectors (160 FLOPs a round), n ≥ 1.
-func fmaF32NEON(n int)
-
 // tileF64NEON is tileGo for up to 8×4 or 16×2, with k ≥ 1:
 //
 //	for i := range rows {
@@ -74,11 +71,3 @@ func tileF64NEON(k int, a *float64, lda int, b *float64, ldb int, c *float64, ld
 //
 //go:noescape
 func dotF64NEON(n int, a *float64, lda int, x *float64, y *float64, ldy int, rows int)
-
-// fmaF64NEON does n rounds of 20 fused multiply-adds of whole vectors (80 FLOPs a round), n ≥ 1.
-func fmaF64NEON(n int)
-
-// readNEON loads n rounds of 512 bytes from p on, n ≥ 1.
-//
-//go:noescape
-func readNEON(p *byte, n int)

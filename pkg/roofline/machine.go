@@ -16,6 +16,10 @@ type Machine struct {
 	ElemBytes int64   `json:"elem_bytes"`            // bytes of one element in that format
 	Peak      float64 `json:"peak_flops"`            // FLOP/s
 	Bandwidth float64 `json:"bandwidth_bytes_per_s"` // bytes/s between slow and fast memory
+
+	// Measured is what a measured machine has beyond the two numbers. It is nil
+	// for a machine from a data sheet.
+	Measured *Measured `json:"measured,omitempty"`
 }
 
 // Validate returns an error that names the first field that cannot be right.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"unsafe"
 
 	"memorywall/pkg/matmul"
+	"memorywall/pkg/probe"
 )
 
 // A shape is one line of the comparison: C[m×n] = A[m×k]·B[k×n], or y = A·x
@@ -338,40 +340,38 @@ func together(threads int, f func(i int)) float64 {
 
 // peak measures the compute roof of so many threads, GFLOP/s.
 func (m *meter) peak(s shape, size float64) (float64, error) {
-	rounds := 400_000
-	loop := func() (float64, error) {
-		if size == 8 {
-			return matmul.FMALoop[float64](m.isa, rounds)
-		}
-		return matmul.FMALoop[float32](m.isa, rounds)
+	if size == 8 {
+		return peak[float64](m.isa, s.threads)
 	}
-	flops := make([]float64, s.threads)
-	errs := make([]error, s.threads)
-	t := together(s.threads, func(i int) { flops[i], errs[i] = loop() })
-	var sum float64
-	for i := range flops {
-		if errs[i] != nil {
-			return 0, errs[i]
+	return peak[float32](m.isa, s.threads)
+}
+
+func peak[T probe.Float](isa string, threads int) (float64, error) {
+	const rounds = 400_000
+	loops := make([]*probe.Compute[T], threads)
+	for i := range loops {
+		var err error
+		if loops[i], err = probe.NewCompute[T](isa); err != nil {
+			return 0, err
 		}
-		sum += flops[i]
 	}
-	return sum / t * 1e-9, nil
+	t := together(threads, func(i int) { loops[i].Run(rounds) })
+	return float64(threads) * rounds * float64(loops[0].FLOPs()) / t * 1e-9, nil
 }
 
 // bandwidth measures how fast so many threads read p together, GB/s.
 func (m *meter) bandwidth(p []byte, threads int) (float64, error) {
-	part := len(p) / threads
-	read := make([]int, threads)
-	errs := make([]error, threads)
-	t := together(threads, func(i int) { read[i], errs[i] = matmul.ReadLoop(m.isa, p[i*part:][:part]) })
-	sum := 0
-	for i := range read {
-		if errs[i] != nil {
-			return 0, errs[i]
-		}
-		sum += read[i]
+	memory, err := probe.NewMemory(m.isa)
+	if err != nil {
+		return 0, err
 	}
-	return float64(sum) / t * 1e-9, nil
+	part := len(p) / threads / probe.RoundBytes * probe.RoundBytes
+	errs := make([]error, threads)
+	t := together(threads, func(i int) { errs[i] = memory.Load(p[i*part:][:part], 1) })
+	if err := errors.Join(errs...); err != nil {
+		return 0, err
+	}
+	return float64(threads) * float64(part) / t * 1e-9, nil
 }
 
 // bandwidthOnce measures the memory roof of so many threads for the shapes that
@@ -402,6 +402,18 @@ func (m *meter) bandwidthOnce(threads int) (float64, error) {
 
 func rawBytes[T matmul.Float](x []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(T(0))))
+}
+
+// allocate returns n elements, in huge pages where the system gives them, as
+// numpy and the helper have, filled.
+func allocate[T matmul.Float](n int) (x []T, free func(), err error) {
+	p, free, err := probe.Alloc(int64(n) * int64(unsafe.Sizeof(T(0))))
+	if err != nil {
+		return nil, nil, err
+	}
+	x = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(p))), n)
+	fill(x)
+	return x, free, nil
 }
 
 // fill writes the same small integers as the helper does.

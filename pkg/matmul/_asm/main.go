@@ -42,13 +42,6 @@ func main() {
 			g.dot(avx512, f32)
 			g.dot(avx512, f64)
 		}},
-		{"probe_amd64", func(g *gen) {
-			for _, i := range []*isa{avx2, avx512} {
-				g.fmaLoop(i, f32)
-				g.fmaLoop(i, f64)
-				g.readLoop(i)
-			}
-		}},
 	}
 	for _, f := range files {
 		if err := write(filepath.Join(os.Args[1], f.name), f.make); err != nil {

@@ -356,58 +356,11 @@ func (g *neonGen) dot(e *elem) {
 	}
 }
 
-// neonChains is how many sums the probe keeps going: more than four units of
-// latency four can hold at once.
-const neonChains = 20
-
-func (g *neonGen) fmaLoop(e *elem) {
-	name := "fma" + e.name + "NEON"
-	g.function(name, "(n int)", 8,
-		fmt.Sprintf("%s does n rounds of %d fused multiply-adds of whole vectors (%d FLOPs a round), n ≥ 1.", name, neonChains, neonChains*2*e.lanes()))
-	g.line("MOVD n+0(FP), R0")
-	for i := range neonChains + 2 {
-		g.line("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
-	}
-	move, half := "FMOVS $0.5", "S"
-	if e == f64 {
-		move, half = "FMOVD $0.5", "D"
-	}
-	for i := neonChains; i < neonChains+2; i++ {
-		g.line("%s, F%d", move, i)
-		g.line("VDUP V%d.%s[0], V%d.%s", i, half, i, e.arr())
-	}
-	g.label("loop")
-	for i := range neonChains {
-		g.line("VFMLA V%d.%s, V%d.%s, V%d.%s", neonChains, e.arr(), neonChains+1, e.arr(), i, e.arr())
-	}
-	g.line("SUBS $1, R0, R0")
-	g.line("BNE loop")
-	g.line("RET")
-}
-
-func (g *neonGen) readLoop() {
-	const name = "readNEON"
-	g.function(name, "(p *byte, n int)", 16,
-		fmt.Sprintf("%s loads n rounds of %d bytes from p on, n ≥ 1.", name, readBytes))
-	g.line("MOVD p+0(FP), R0")
-	g.line("MOVD n+8(FP), R1")
-	g.label("loop")
-	for i := range readBytes / 64 {
-		v := i % 4 * 4
-		g.line("VLD1.P 64(R0), [V%d.B16, V%d.B16, V%d.B16, V%d.B16]", v, v+1, v+2, v+3)
-	}
-	g.line("SUBS $1, R1, R1")
-	g.line("BNE loop")
-	g.line("RET")
-}
-
 func writeNEON(path string) error {
 	g := &neonGen{}
 	for _, e := range []*elem{f32, f64} {
 		g.tile(e)
 		g.dot(e)
-		g.fmaLoop(e)
 	}
-	g.readLoop()
 	return g.write(path)
 }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+const (
+	// fusedChains is how many sums the fused loop keeps going: more than two
+	// units of latency five can hold at once.
+	fusedChains = 12
+	// apartChains is how many products, and how many sums, the other loop keeps
+	// going: all registers less two.
+	apartChains = 7
+)
+
+func (f *gen) begin(name string, i *isa, e *elem) *vecGen {
+	g := &vecGen{gen: f, isa: i, elem: e}
+	g.Function(name + e.name + i.name)
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	return g
+}
+
+// fused writes a loop of nothing but fused multiply-adds in registers.
+func (f *gen) fused(i *isa, e *elem) {
+	g := f.begin("fma", i, e)
+	w := g.width()
+	g.SignatureExpr(fmt.Sprintf("func(n int, p *%s)", e.goType))
+	g.Doc(fmt.Sprintf("%s%s does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the %d", "fma"+e.name, i.name, fusedChains*w/e.size),
+		"numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].")
+	left, p := reg.RDX, reg.RAX
+	g.Load(g.Param("n"), left)
+	g.Load(g.Param("p"), p)
+	x, y := i.regs[fusedChains], i.regs[fusedChains+1]
+	g.broadcast(operand.Mem{Base: p}, x)
+	g.broadcast(operand.Mem{Base: p, Disp: e.size}, y)
+	sum := func(r int) operand.Mem { return operand.Mem{Base: p, Disp: 2*e.size + r*w} }
+	for r := range fusedChains {
+		g.move(sum(r), i.regs[r])
+	}
+	g.Label("loop")
+	for r := range fusedChains {
+		s := i.regs[r]
+		g.pick(
+			func() { g.VFMADD231SS(y, x, s) },
+			func() { g.VFMADD231SD(y, x, s) },
+			func() { g.VFMADD231PS(y, x, s) },
+			func() { g.VFMADD231PD(y, x, s) })
+	}
+	g.DECQ(left)
+	g.JNE(operand.LabelRef("loop"))
+	for r := range fusedChains {
+		g.move(i.regs[r], sum(r))
+	}
+	g.end()
+}
+
+// apart writes a loop of multiplies and adds that do not wait for each other,
+// for CPUs without a fused multiply-add.
+func (f *gen) apart(i *isa, e *elem) {
+	g := f.begin("mulAdd", i, e)
+	w := g.width()
+	g.SignatureExpr(fmt.Sprintf("func(n int, p *%s)", e.goType))
+	half := apartChains * w / e.size
+	g.Doc(fmt.Sprintf("mulAdd%s%s does n rounds of multiplies and adds, n ≥ 1: with x = p[0] and y = p[1], each", e.name, i.name),
+		fmt.Sprintf("round does s *= x for the %d numbers from p[2] on, and s += y for the %d after", half, half),
+		"them. What it equals is [apartGo].")
+	left, p := reg.RDX, reg.RAX
+	g.Load(g.Param("n"), left)
+	g.Load(g.Param("p"), p)
+	x, y := i.regs[2*apartChains], i.regs[2*apartChains+1]
+	g.broadcast(operand.Mem{Base: p}, x)
+	g.broadcast(operand.Mem{Base: p, Disp: e.size}, y)
+	number := func(r int) operand.Mem { return operand.Mem{Base: p, Disp: 2*e.size + r*w} }
+	for r := range 2 * apartChains {
+		g.move(number(r), i.regs[r])
+	}
+	g.Label("loop")
+	for r := range apartChains {
+		m, a := i.regs[r], i.regs[apartChains+r]
+		g.pick(
+			func() { g.MULSS(x, m); g.ADDSS(y, a) },
+			func() { g.MULSD(x, m); g.ADDSD(y, a) },
+			func() { g.MULPS(x, m); g.ADDPS(y, a) },
+			func() { g.MULPD(x, m); g.ADDPD(y, a) })
+	}
+	g.DECQ(left)
+	g.JNE(operand.LabelRef("loop"))
+	for r := range 2 * apartChains {
+		g.move(i.regs[r], number(r))
+	}
+	g.end()
+}
+
+// chainAdds is how many adds one round of the clock's loop does.
+const chainAdds = 64
+
+// clock writes a chain of adds, each of which needs the one before. Both
+// operands are registers: some CPUs do additions of small constants for free.
+func (f *gen) clock() {
+	f.Function("addChain")
+	f.Attributes(attr.NOSPLIT)
+	f.SignatureExpr("func(n int, x, y uint64) uint64")
+	f.Doc(fmt.Sprintf("addChain does n rounds of %d adds x += y, n ≥ 1, and returns x: one clock cycle for each add.", chainAdds),
+		"What it equals is [addChainGo].")
+	left, x, y := reg.RDX, reg.RAX, reg.RBX
+	f.Load(f.Param("n"), left)
+	f.Load(f.Param("x"), x)
+	f.Load(f.Param("y"), y)
+	f.Label("loop")
+	for range chainAdds {
+		f.ADDQ(y, x)
+	}
+	f.DECQ(left)
+	f.JNE(operand.LabelRef("loop"))
+	f.Store(x, f.ReturnIndex(0))
+	f.RET()
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// roundBytes is what one round of a memory loop takes of each array.
+const roundBytes = 512
+
+// passes writes the two loops: passes times over rounds of roundBytes. body is
+// given the pointers at the round, and back moves them back.
+func (g *vecGen) passes(starts []reg.GPPhysical, body func(at []reg.GPPhysical)) {
+	rounds, passes, left := reg.R8, reg.R9, reg.R10
+	at := []reg.GPPhysical{reg.R11, reg.R12, reg.R13}[:len(starts)]
+	g.Load(g.Param("rounds"), rounds)
+	g.Load(g.Param("passes"), passes)
+	g.Label("pass")
+	for i, s := range starts {
+		g.MOVQ(s, at[i])
+	}
+	g.MOVQ(rounds, left)
+	g.Label("round")
+	body(at)
+	for _, p := range at {
+		g.ADDQ(operand.I32(roundBytes), p)
+	}
+	g.DECQ(left)
+	g.JNE(operand.LabelRef("round"))
+	g.DECQ(passes)
+	g.JNE(operand.LabelRef("pass"))
+}
+
+// load writes a loop of nothing but reads. Its result shows where it ended.
+func (f *gen) load(i *isa) {
+	const targets = 8
+	g := f.begin("load", i, &elem{})
+	g.elem = f64
+	g.SignatureExpr("func(p *byte, rounds, passes int, out *uint64)")
+	g.Doc(fmt.Sprintf("load%s reads rounds·%d bytes from p on, passes times over, both ≥ 1. It stores in out the", i.name, roundBytes),
+		fmt.Sprintf("exclusive or of the %d vectors of %d bytes that it read last. What it reads, [loadGo] reads.", targets, i.bytes))
+	p, out := reg.RAX, reg.RBX
+	g.Load(g.Param("p"), p)
+	g.Load(g.Param("out"), out)
+	g.passes([]reg.GPPhysical{p}, func(at []reg.GPPhysical) {
+		for v := range roundBytes / i.bytes {
+			g.move(operand.Mem{Base: at[0], Disp: v * i.bytes}, i.regs[v%targets])
+		}
+	})
+	for r := 1; r < targets; r++ {
+		switch i {
+		case sse2:
+			g.PXOR(i.regs[r], i.regs[0])
+		case avx2:
+			g.VPXOR(i.regs[r], i.regs[0], i.regs[0])
+		default:
+			g.VPXORQ(i.regs[r], i.regs[0], i.regs[0])
+		}
+	}
+	g.move(i.regs[0], operand.Mem{Base: out})
+	g.end()
+}
+
+func kind(name string, streaming bool) (string, string) {
+	if streaming {
+		return name + "Stream", ", with streaming stores"
+	}
+	return name, ""
+}
+
+func (g *vecGen) put(streaming bool, from reg.VecPhysical, to operand.Mem) {
+	if streaming {
+		g.stream(from, to)
+	} else {
+		g.move(from, to)
+	}
+}
+
+// copy writes a loop that copies.
+func (f *gen) copy(i *isa, streaming bool) {
+	name, how := kind("copy", streaming)
+	g := f.begin(name, i, &elem{})
+	g.elem = f64
+	g.SignatureExpr("func(dst, src *byte, rounds, passes int)")
+	g.Doc(fmt.Sprintf("%s%s copies rounds·%d bytes from src to dst, passes times over, both ≥ 1%s.", name, i.name, roundBytes, how),
+		fmt.Sprintf("dst is a multiple of %d. What it equals is [copyGo].", i.bytes))
+	dst, src := reg.RAX, reg.RBX
+	g.Load(g.Param("dst"), dst)
+	g.Load(g.Param("src"), src)
+	g.passes([]reg.GPPhysical{dst, src}, func(at []reg.GPPhysical) {
+		for v := range roundBytes / i.bytes {
+			r := i.regs[v%8]
+			g.move(operand.Mem{Base: at[1], Disp: v * i.bytes}, r)
+			g.put(streaming, r, operand.Mem{Base: at[0], Disp: v * i.bytes})
+		}
+	})
+	if streaming {
+		g.SFENCE()
+	}
+	g.end()
+}
+
+// triad writes the loop a = b + s·c.
+func (f *gen) triad(i *isa, streaming bool) {
+	name, how := kind("triad", streaming)
+	g := f.begin(name, i, &elem{})
+	g.elem = f64
+	g.SignatureExpr("func(a, b, c, s *float64, rounds, passes int)")
+	g.Doc(fmt.Sprintf("%s%s does a = b + s·c for rounds·%d numbers, passes times over, both ≥ 1%s.", name, i.name, roundBytes/8, how),
+		fmt.Sprintf("a, b and c are multiples of %d. What it equals is [triadGo], whose multiply and add it may fuse.", i.bytes))
+	a, b, c, s := reg.RAX, reg.RBX, reg.RCX, reg.RDX
+	for _, p := range []struct {
+		name string
+		to   reg.GPPhysical
+	}{{"a", a}, {"b", b}, {"c", c}, {"s", s}} {
+		g.Load(g.Param(p.name), p.to)
+	}
+	factor := i.regs[8]
+	g.broadcast(operand.Mem{Base: s}, factor)
+	g.passes([]reg.GPPhysical{a, b, c}, func(at []reg.GPPhysical) {
+		for v := range roundBytes / i.bytes {
+			r := i.regs[v%8]
+			fromB, fromC := operand.Mem{Base: at[1], Disp: v * i.bytes}, operand.Mem{Base: at[2], Disp: v * i.bytes}
+			g.move(fromC, r)
+			if i == sse2 {
+				g.MULPD(factor, r)
+				g.ADDPD(fromB, r)
+			} else {
+				g.VFMADD213PD(fromB, factor, r)
+			}
+			g.put(streaming, r, operand.Mem{Base: at[0], Disp: v * i.bytes})
+		}
+	})
+	if streaming {
+		g.SFENCE()
+	}
+	g.end()
+}

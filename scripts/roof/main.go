@@ -1,0 +1,214 @@
+// Roof measures the roofs of this machine, prints them, and keeps them in a file.
+//
+//	go run ./scripts/roof                           about 15 seconds
+//	go run ./scripts/roof --quick                   about 5 seconds, fewer samples
+//	go run ./scripts/roof --time 60s --memory 8GiB  as long and as much as you say
+//	go run ./scripts/roof --json                    print the machine file as well
+//	go run ./scripts/roof --compare a.json b.json   print two files side by side
+//
+// The file is my-roof.json in the checkout, or what --out says. It appears when
+// all is measured; an interrupt (Ctrl-C) leaves the file as it was.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"memorywall/pkg/bench"
+	"memorywall/pkg/roofline"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr, bench.MeasureRoof)
+	stop()
+	os.Exit(code)
+}
+
+// measure is bench.MeasureRoof, or what a test puts in its place.
+type measure = func(context.Context, bench.RoofOptions) (roofline.Machine, error)
+
+// run returns the exit code: 0, 1 for a failure, 2 for a mistake in the call,
+// 130 for an interrupt.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, roof measure) int {
+	c, err := parse(args, stdout)
+	if err == flag.ErrHelp {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "roof: %v\n", err)
+		return 2
+	}
+	if c.compare != nil {
+		err = compare(stdout, c.compare)
+	} else {
+		err = measureAndSave(ctx, c, stdout, stderr, roof)
+	}
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(stderr, "roof: stopped, nothing was written")
+		return 130
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "roof: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+type choice struct {
+	out     string
+	json    bool
+	compare []string
+	options bench.RoofOptions
+}
+
+const usage = "usage: go run ./scripts/roof [--quick | --time D] [--threads N] [--memory SIZE] [--out FILE] [--json]\n" +
+	"       go run ./scripts/roof --compare FILE FILE"
+
+func parse(args []string, help io.Writer) (choice, error) {
+	var c choice
+	var quick, both bool
+	var memory string
+	f := flag.NewFlagSet("roof", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.StringVar(&c.out, "out", "", "the `file` to write (default: my-roof.json in the checkout)")
+	f.BoolVar(&c.json, "json", false, "print the machine file instead of the tables; it is written too")
+	f.BoolVar(&quick, "quick", false, fmt.Sprintf("take %v instead of %v", bench.QuickRoofTime, bench.DefaultRoofTime))
+	f.DurationVar(&c.options.Time, "time", 0, "how long to measure, for instance 60s")
+	f.IntVar(&c.options.Threads, "threads", 0, "how many threads \"all cores\" are (default: GOMAXPROCS)")
+	f.StringVar(&memory, "memory", "", "the most memory to use, for instance 4GiB (default: 2GiB, or a quarter of what is free)")
+	f.BoolVar(&both, "compare", false, "print the two machine files that are named, and measure nothing")
+	if err := f.Parse(args); err == flag.ErrHelp {
+		fmt.Fprintln(help, usage)
+		f.SetOutput(help)
+		f.PrintDefaults()
+		return c, err
+	} else if err != nil {
+		return c, fmt.Errorf("%w; --help tells the flags", err)
+	}
+	given := map[string]bool{}
+	f.Visit(func(set *flag.Flag) { given[set.Name] = true })
+	if both {
+		if f.NArg() != 2 || len(given) > 1 {
+			return c, errors.New("--compare goes with two machine files and no other flag: --compare a.json b.json")
+		}
+		c.compare = f.Args()
+		return c, nil
+	}
+	if f.NArg() > 0 {
+		return c, fmt.Errorf("argument is %q: there are only flags; --help tells them", f.Arg(0))
+	}
+	if quick && given["time"] {
+		return c, errors.New("--quick and --time are given: choose one")
+	}
+	if quick {
+		c.options.Time = bench.QuickRoofTime
+	}
+	if given["memory"] {
+		n, err := parseSize(memory)
+		if err != nil {
+			return c, err
+		}
+		c.options.MaxBytes = n
+	}
+	if c.out == "" {
+		c.out = bench.MachinePath()
+	}
+	return c, nil
+}
+
+// parseSize reads bytes with a unit, such as 512MiB.
+func parseSize(s string) (int64, error) {
+	for _, u := range []struct {
+		suffix string
+		bytes  float64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}} {
+		if !strings.HasSuffix(s, u.suffix) {
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(s, u.suffix)), 64)
+		if n := v * u.bytes; err == nil && n >= 1 && n < 1<<62 {
+			return int64(n), nil
+		}
+		break
+	}
+	return 0, fmt.Errorf("--memory is %q: it must be a size such as 512MiB or 4GiB", s)
+}
+
+func measureAndSave(ctx context.Context, c choice, stdout, stderr io.Writer, roof measure) error {
+	c.options.Progress = bar(stderr)
+	m, err := roof(ctx, c.options)
+	clear(stderr)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := bench.SaveMachine(c.out, m); err != nil {
+		return err
+	}
+	if c.json {
+		text, err := roofline.EncodeMachine(m)
+		if err != nil {
+			return err
+		}
+		_, err = stdout.Write(text)
+		return err
+	}
+	var b strings.Builder
+	printMachine(&b, m)
+	fmt.Fprintf(&b, "\nWritten to %s\n", c.out)
+	_, err = io.WriteString(stdout, b.String())
+	return err
+}
+
+// terminal reports whether w is one.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// bar returns a progress bar on a terminal, and one line of text elsewhere.
+func bar(w io.Writer) func(done, total int) {
+	if !terminal(w) {
+		return func(done, _ int) {
+			if done == 0 {
+				fmt.Fprintln(w, "measuring the roofs of this machine …")
+			}
+		}
+	}
+	start, last := time.Now(), time.Time{}
+	return func(done, total int) {
+		if now := time.Now(); done == 0 || done == total || now.Sub(last) > 100*time.Millisecond {
+			last = now
+			drawBar(w, done, total, now.Sub(start))
+		}
+	}
+}
+
+func drawBar(w io.Writer, done, total int, since time.Duration) {
+	const width = 40
+	filled := width * done / max(total, 1)
+	fmt.Fprintf(w, "\rmeasuring [%s%s] %3d%%, %.0f s", strings.Repeat("#", filled), strings.Repeat(".", width-filled), 100*done/max(total, 1), since.Seconds())
+}
+
+// clear removes the bar.
+func clear(w io.Writer) {
+	if terminal(w) {
+		fmt.Fprintf(w, "\r%s\r", strings.Repeat(" ", 72))
+	}
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memorywall/pkg/bench"
+	"memorywall/pkg/roofline"
+)
+
+func level(name string, threads int, rate float64) roofline.Level {
+	return roofline.Level{Name: name, Threads: threads, From: 1 << 14, To: 1 << 20, Bandwidth: rate,
+		Rates: map[string]float64{roofline.LoadLoop: rate, roofline.TriadLoop: rate * 0.75}}
+}
+
+func machine(peak float64) roofline.Machine {
+	p := func(threads int, flops float64) roofline.ComputePeak {
+		return roofline.ComputePeak{ISA: "avx2", Fused: true, Format: "FP32", ElemBytes: 4, Threads: threads, FLOPS: flops, Median: flops, Samples: []float64{flops}}
+	}
+	return roofline.Machine{
+		Name: "some CPU, 2 cores", Source: "measured", Format: "FP32", ElemBytes: 4, Peak: peak, Bandwidth: 20e9,
+		Measured: &roofline.Measured{
+			Date: "2026-01-02T03:04:05Z", Seconds: 1, Host: roofline.Host{CPU: "some CPU", OS: "linux", Arch: "amd64", Cores: 2, Threads: 2},
+			Versions: map[string]string{"go": "go1.26"},
+			Clock:    roofline.Clock{Hz: 3e9, Least: 3e9, Most: 3e9, Samples: []float64{3e9}},
+			L1Load:   &roofline.L1Load{BytesPerCycle: 120, Ports: 128, Source: "a manual"},
+			Peaks:    []roofline.ComputePeak{p(1, peak/2), p(2, peak)},
+			Bandwidths: []roofline.BandwidthPoint{
+				{Loop: roofline.LoadLoop, ISA: "avx2", Threads: 1, WorkingSet: 4096, BytesPerS: 1, WithWriteAllocate: 1, Median: 1, Samples: []float64{1}},
+			},
+			Levels:   []roofline.Level{level("L1", 1, 300e9), level("memory", 1, 12e9), level("L1", 2, 600e9), level("memory", 2, 20e9)},
+			Warnings: []string{"the clock moved"},
+		},
+	}
+}
+
+func fake(context.Context, bench.RoofOptions) (roofline.Machine, error) { return machine(200e9), nil }
+
+func call(t *testing.T, roof measure, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = run(context.Background(), args, &out, &err, roof)
+	return code, out.String(), err.String()
+}
+
+func TestRoof(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.json")
+	var got bench.RoofOptions
+	code, out, stderr := call(t, func(ctx context.Context, o bench.RoofOptions) (roofline.Machine, error) {
+		got = o
+		return fake(ctx, o)
+	}, "--quick", "--threads", "2", "--memory", "64MiB", "--out", path)
+	if code != 0 {
+		t.Fatalf("code %d: %s", code, stderr)
+	}
+	if got.Time != bench.QuickRoofTime || got.Threads != 2 || got.MaxBytes != 64<<20 || got.Progress == nil {
+		t.Errorf("options %+v", got)
+	}
+	for _, want := range []string{
+		"some CPU, 2 cores", "3.00 GHz", "120 bytes a cycle; the load ports can do 128 (a manual)",
+		"avx2 float32  100 (100)  200 (200)", "L1, one core", "memory, 2 cores",
+		"Triad on 2 cores of memory: 15.0 GB/s seen, 20.0 GB/s with write-allocate.", "- the clock moved", "Written to " + path,
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	m, err := bench.LoadMachine(path)
+	if err != nil || m.Peak != 200e9 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	code, out, _ = call(t, fake, "--json", "--out", path)
+	file, err := os.ReadFile(path)
+	if code != 0 || err != nil || out != string(file) {
+		t.Errorf("code %d: --json prints another text than the file's (%v)", code, err)
+	}
+}
+
+// An interrupt ends the measurement, and the file stays what it was.
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "mine.json")
+	if err := os.WriteFile(path, []byte("before"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, roof := range map[string]measure{
+		"in the measurement": func(ctx context.Context, _ bench.RoofOptions) (roofline.Machine, error) {
+			<-ctx.Done()
+			return roofline.Machine{}, ctx.Err()
+		},
+		"right after it": func(ctx context.Context, o bench.RoofOptions) (roofline.Machine, error) {
+			<-ctx.Done()
+			return fake(ctx, o)
+		},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+		cancel()
+		var out, stderr bytes.Buffer
+		if code := run(ctx, []string{"--out", path}, &out, &stderr, roof); code != 130 || !strings.Contains(stderr.String(), "nothing was written") {
+			t.Errorf("%s: code %d, %s", name, code, stderr.String())
+		}
+		if text, err := os.ReadFile(path); err != nil || string(text) != "before" {
+			t.Errorf("%s: the file holds %q (%v)", name, text, err)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%d files are left (%v)", len(entries), err)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	dir := t.TempDir()
+	a, b, c := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json"), filepath.Join(dir, "c.json")
+	for path, m := range map[string]roofline.Machine{a: machine(200e9), b: machine(300e9), c: roofline.A100()} {
+		if err := bench.SaveMachine(path, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, stderr := call(t, fake, "--compare", a, b)
+	if code != 0 {
+		t.Fatalf("code %d: %s", code, stderr)
+	}
+	lines := strings.Join(strings.Fields(out), " ")
+	for _, want := range []string{"200 300 1.5", "ridge, FLOP/byte 10 15 1.5", "avx2 float32 on all cores, GFLOP/s 200 300 1.5", "L1 on one core, GB/s 300 300 1"} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	// A published machine beside a measured one.
+	if code, out, _ = call(t, fake, "--compare", a, c); code != 0 || !strings.Contains(strings.Join(strings.Fields(out), " "), "bandwidth, GB/s 20.0 2039 102") {
+		t.Errorf("code %d\n%s", code, out)
+	}
+	if code, _, stderr = call(t, fake, "--compare", a, filepath.Join(dir, "none.json")); code != 1 || !strings.Contains(stderr, "there is no machine file") {
+		t.Errorf("code %d: %s", code, stderr)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	never := func(context.Context, bench.RoofOptions) (roofline.Machine, error) {
+		return roofline.Machine{}, errors.New("it was called")
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--fast"}, 2, "--help tells the flags"},
+		{[]string{"file.json"}, 2, `argument is "file.json"`},
+		{[]string{"--quick", "--time", "3s"}, 2, "choose one"},
+		{[]string{"--memory", "much"}, 2, `--memory is "much"`},
+		{[]string{"--memory", "-1GiB"}, 2, `--memory is "-1GiB"`},
+		{[]string{"--compare", "a.json"}, 2, "two machine files"},
+		{[]string{"--compare", "--json", "a.json", "b.json"}, 2, "no other flag"},
+		{[]string{"--out", filepath.Join(t.TempDir(), "x")}, 1, "it was called"},
+	} {
+		if code, _, stderr := call(t, never, c.args...); code != c.code || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: code %d, %s, want %q", c.args, code, stderr, c.want)
+		}
+	}
+	if code, out, _ := call(t, never, "--help"); code != 0 || !strings.Contains(out, "usage: go run ./scripts/roof") {
+		t.Errorf("--help: code %d, %s", code, out)
+	}
+}
+
+func TestParseSize(t *testing.T) {
+	for s, want := range map[string]int64{"1": 1, "3B": 3, "2KiB": 2048, "1.5 MiB": 3 << 19, "4GiB": 4 << 30, "1GB": 1e9, "2MB": 2e6, "3kB": 3000} {
+		if got, err := parseSize(s); err != nil || got != want {
+			t.Errorf("%s: %d, %v, want %d", s, got, err, want)
+		}
+	}
+}
+
+func TestBar(t *testing.T) {
+	var b bytes.Buffer
+	drawBar(&b, 5, 10, 2*time.Second)
+	if want := "[" + strings.Repeat("#", 20) + strings.Repeat(".", 20) + "]  50%, 2 s"; !strings.Contains(b.String(), want) {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+	b.Reset()
+	say := bar(&b)
+	say(0, 10)
+	say(1, 10)
+	if strings.Count(b.String(), "\n") != 1 {
+		t.Errorf("a file gets %q", b.String())
+	}
+}
