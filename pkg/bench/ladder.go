@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"memorywall/pkg/matmul"
+	"memorywall/pkg/probe"
 	"memorywall/pkg/roofline"
 )
 
@@ -308,17 +309,20 @@ func (l Ladder) readable(weights *rotating) (next func() []float32, note, warnin
 // peakCase is a loop of multiply-adds in registers on each thread.
 func peakCase(p *problems, isa string, threads int) (Case, error) {
 	const rounds = 400_000
-	perRound, err := matmul.FMALoop[float32](isa, 1)
-	if err != nil {
-		return Case{}, err
+	loops := make([]*probe.Compute[float32], threads)
+	for i := range loops {
+		var err error
+		if loops[i], err = probe.NewCompute[float32](isa); err != nil {
+			return Case{}, err
+		}
 	}
-	loop := together(threads, func(int) error {
-		_, err := matmul.FMALoop[float32](isa, rounds)
-		return err
+	loop := together(threads, func(i int) error {
+		loops[i].Run(rounds)
+		return nil
 	})
 	return Case{
 		Name:    "multiply-adds in registers, " + plural(threads, "thread"),
-		Work:    Work{FLOPs: perRound * rounds * float64(threads)},
+		Work:    Work{FLOPs: float64(loops[0].FLOPs()) * rounds * float64(threads)},
 		Threads: threads,
 		Run:     func() { p.note(loop()) },
 	}, nil
@@ -326,16 +330,13 @@ func peakCase(p *problems, isa string, threads int) (Case, error) {
 
 // readCase reads what next returns, a part on each thread.
 func readCase(p *problems, isa string, threads int, next func() []float32) (Case, error) {
-	first := next()
-	read, err := matmul.ReadLoop(isa, rawFloats(part(first, 0, threads)))
+	memory, err := probe.NewMemory(isa)
 	if err != nil {
 		return Case{}, err
 	}
-	var array []float32
-	loop := together(threads, func(i int) error {
-		_, err := matmul.ReadLoop(isa, rawFloats(part(array, i, threads)))
-		return err
-	})
+	array := next()
+	read := 4 * len(part(array, 0, threads))
+	loop := together(threads, func(i int) error { return memory.Load(rawFloats(part(array, i, threads)), 1) })
 	return Case{
 		Name:    "loads from memory, " + plural(threads, "thread"),
 		Work:    Work{Bytes: float64(read) * float64(threads)},
@@ -347,9 +348,11 @@ func readCase(p *problems, isa string, threads int, next func() []float32) (Case
 	}, nil
 }
 
-// part returns part i of so many equal ones.
+// part returns part i of so many equal ones, of whole rounds of the loops that
+// read memory.
 func part(x []float32, i, parts int) []float32 {
-	size := len(x) / parts
+	const round = probe.RoundBytes / 4
+	size := len(x) / parts / round * round
 	return x[i*size:][:size]
 }
 

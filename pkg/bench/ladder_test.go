@@ -201,7 +201,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-func TestDoubts(t *testing.T) {
+func TestLadderDoubts(t *testing.T) {
 	fast := Result{Name: "simd", Work: Work{FLOPs: 3e9}, Min: 1, Threads: 1}
 	noisy := Result{Name: "tiled", Warnings: []string{"noisy"}, Spread: 0.25}
 	roof := func(peak float64) roofline.Machine { return roofline.Machine{Peak: peak} }
