@@ -127,6 +127,21 @@ class Suite:
         self.go("test", "-race", "-short", "-count=1", *concurrent, CGO_ENABLED="1")
         return ", ".join(p.rsplit("/", 1)[-1] for p in concurrent)
 
+    def isa(self):
+        """the kernels on each instruction set that this CPU has, and in plain Go"""
+        kernels = ("./pkg/matmul", "./pkg/probe")
+        runs = [("plain Go", ["-tags", "noasm"], {})]
+        have = set()
+        if platform.machine() == "x86_64":
+            with contextlib.suppress(OSError):  # elsewhere than on Linux nothing is demanded
+                flags = set(re.findall(r"\w+", Path("/proc/cpuinfo").read_text(encoding="utf-8")))
+                have = {name for name, flag in (("avx2", "avx2"), ("avx512", "avx512f")) if flag in flags}
+            runs += [("up to AVX2", [], {"GODEBUG": "cpu.avx512f=off"}), ("without AVX", [], {"GODEBUG": "cpu.avx2=off,cpu.avx512f=off"})]
+        runs.append(("all", [], {"MATMUL_REQUIRE_ISA": ",".join(sorted(have))} if have else {}))
+        for _, options, env in runs:
+            self.go("test", "-short", "-count=1", *options, *kernels, **env)
+        return ", ".join(name for name, _, _ in runs) + (f"; {' and '.join(sorted(have))} demanded" if have else "")
+
     def i386(self):
         """vet and tests for 32 bits (GOARCH=386)"""
         self.go("vet", "./...", GOARCH="386", GOOS="linux")
@@ -393,7 +408,7 @@ def end_group(process):
             return
 
 
-STEPS = ("hygiene", "gofmt", "vet", "staticcheck", "scripts", "unit", "race", "i386", "arm64", "fuzz", "report",
+STEPS = ("hygiene", "gofmt", "vet", "staticcheck", "scripts", "unit", "race", "isa", "i386", "arm64", "fuzz", "report",
          "modules", "charts", "notebooks", "browser")
 SHOWN = {"i386": "386", "unit": "go-test"}  # how a step is called on the command line
 
