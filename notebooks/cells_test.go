@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,13 +159,40 @@ func (c constant) times(f float64) string {
 	return strconv.FormatInt(int64(v*f), 10)
 }
 
+// synonyms are how messages call a constant, where that is not its own name.
+var synonyms = map[string]string{
+	"elemBytes":   "element size",
+	"capacityKiB": "capacity",
+	"params":      "number of parameters",
+	"b":           "tile size",
+}
+
+// promise is the range that the comment of a constant names, "1 to 300".
+var promise = regexp.MustCompile(`(?m)^\t(\w+) += .*// .*\b(\d+) to (\d+)$`)
+
+// pastPromise returns the first whole number after the range that the comment
+// of a constant names, or "".
+func pastPromise(program, name string) string {
+	for _, m := range promise.FindAllStringSubmatch(program, -1) {
+		if greatest, err := strconv.ParseInt(m[3], 10, 64); err == nil && m[1] == name {
+			return strconv.FormatInt(greatest+1, 10)
+		}
+	}
+	return ""
+}
+
 // A reader who changes a constant must see the figure change, and nothing turn
-// red. A value that makes no sense must give a message, not a crash.
+// red. A value that makes no sense must give a message that names the constant,
+// not a crash, and a huge one a figure or such a message.
 func TestParametersCanBeChanged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds every cell that has parameters, with each of them changed")
 	}
-	type change struct{ cell, constant, value string }
+	type change struct {
+		cell, constant, value string
+		past                  bool // the comment excludes the value
+	}
+	const huge = "1e300"
 	var variants []variant
 	changes := map[string]change{}
 	for _, nb := range chapters(t) {
@@ -174,7 +202,8 @@ func TestParametersCanBeChanged(t *testing.T) {
 			}
 			program, err := c.program()
 			if err != nil {
-				t.Fatal(err)
+				t.Errorf("%s: %v", nb.File, err)
+				continue
 			}
 			found, err := constants(program)
 			if err != nil {
@@ -184,12 +213,19 @@ func TestParametersCanBeChanged(t *testing.T) {
 			cell := nb.File + " " + c.ID
 			variants = append(variants, variant{cell, program})
 			for _, k := range found {
-				for _, value := range []string{k.times(2), k.times(0.5), "0", "-1"} {
+				values := []string{k.times(2), k.times(0.5), "0", "-1", pastPromise(program, k.name)}
+				if strings.ContainsAny(k.value, ".eE") {
+					values = append(values, huge)
+				}
+				for _, value := range values {
 					name := cell + " " + k.name + " = " + value
+					if value == "" {
+						continue
+					}
 					if _, twice := changes[name]; twice || value == k.value {
 						continue
 					}
-					changes[name] = change{cell, k.name, value}
+					changes[name] = change{cell, k.name, value, value == pastPromise(program, k.name)}
 					variants = append(variants, variant{name, k.with(program, value)})
 				}
 			}
@@ -210,10 +246,19 @@ func TestParametersCanBeChanged(t *testing.T) {
 			t.Errorf("%s: it crashes:\n%s", name, r.text)
 		case r.ok == strings.Contains(r.text, "✗"):
 			t.Errorf("%s: it must end with status 1 exactly when it shows a failure:\n%s", name, r.text)
-		case !r.ok && ch.value != "0" && ch.value != "-1":
+		case ch.past && !strings.Contains(r.text, " is "+ch.value+": it must be from "):
+			t.Errorf("%s: its comment names a range: it must say that the value is outside:\n%s", name, r.text)
+		case !r.ok && ch.value != "0" && ch.value != "-1" && ch.value != huge && !ch.past:
 			t.Errorf("%s: a legal value turns it red:\n%s", name, r.text)
 		case !r.ok && !strings.Contains(r.text, "This has no answer"):
 			t.Errorf("%s: it must say that this has no answer, and why:\n%s", name, r.text)
+		case !r.ok && !named(r.text, ch.constant):
+			t.Errorf("%s: the message must name the constant:\n%s", name, r.text)
+		}
+		for word := range strings.FieldsSeq(r.text) {
+			if len(word) > 40 && strings.Trim(word, "─-") != "" {
+				t.Errorf("%s: it shows %q: write large numbers with lesson.SI", name, word)
+			}
 		}
 	}
 	for _, key := range sortedKeys(alive) {
@@ -221,6 +266,16 @@ func TestParametersCanBeChanged(t *testing.T) {
 			t.Errorf("%s: no value of it changes anything", key)
 		}
 	}
+}
+
+// named reports whether a message says what the value of the constant is.
+func named(message, constant string) bool {
+	for _, name := range []string{constant, synonyms[constant]} {
+		if name != "" && regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+` is `).MatchString(message) {
+			return true
+		}
+	}
+	return false
 }
 
 func sortedKeys[V any](m map[string]V) []string {

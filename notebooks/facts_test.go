@@ -114,40 +114,34 @@ func (l *lint) run(text string) {
 	for rest := text; rest != ""; {
 		switch {
 		case strings.HasPrefix(rest, "```"):
-			end := strings.Index(rest[3:], "```")
-			if end < 0 {
+			block, after, ok := strings.Cut(rest[3:], "```")
+			if !ok {
 				l.bad("code block without an end")
-				end = len(rest) - 6
 			}
-			block := rest[3 : 3+end]
 			covered(numbersInCode(block), block)
-			rest = rest[3+end+3:]
+			rest = after
 		case rest[0] == '`':
-			end := strings.IndexByte(rest[1:], '`')
-			if end < 0 {
+			code, after, ok := strings.Cut(rest[1:], "`")
+			if !ok {
 				l.bad("code without an end: %.40q", rest)
-				end = len(rest) - 2
 			}
-			code := rest[1 : 1+end]
 			if !setting.MatchString(code) {
 				covered(numbersInCode(code), code)
 			}
 			prose.WriteByte('`') // keeps what stands before and after apart
-			rest = rest[1+end+1:]
+			rest = after
 		case rest[0] == '$':
 			mark := "$"
 			if strings.HasPrefix(rest, "$$") {
 				mark = "$$"
 			}
-			end := strings.Index(rest[len(mark):], mark)
-			if end < 0 {
+			formula, after, ok := strings.Cut(rest[len(mark):], mark)
+			if !ok {
 				l.bad("formula without an end: %.40q", rest)
-				end = len(rest) - 2*len(mark)
 			}
-			formula := rest[len(mark) : len(mark)+end]
 			covered(numbersInFormula(formula), formula)
 			prose.WriteByte('$')
-			rest = rest[2*len(mark)+end:]
+			rest = after
 		case strings.HasPrefix(rest, `\$`):
 			rest = rest[2:]
 		default:

@@ -103,6 +103,12 @@ func (c *cell) tags() []string {
 
 func (c *cell) tagged(tag string) bool { return slices.Contains(c.tags(), tag) }
 
+// folded reports whether the code is hidden behind its first line, and nothing
+// else is set for Jupyter.
+func (c *cell) folded() bool {
+	return string(bytes.Join(bytes.Fields(c.Metadata["jupyter"]), nil)) == `{"source_hidden":true}`
+}
+
 func (c *cell) code() bool { return c.Type == "code" }
 
 var fileName = regexp.MustCompile(`^(\d\d)_[a-z0-9]+(?:_[a-z0-9]+)*\.ipynb$`)
@@ -147,6 +153,18 @@ func chapters(t *testing.T) []*notebook {
 	}
 	all[len(all)-1].Last = true
 	return all
+}
+
+// title returns the heading of the second cell, or "" where there is none.
+func (nb *notebook) title() string {
+	if len(nb.Cells) < 2 {
+		return ""
+	}
+	h := heading.FindStringSubmatch(string(nb.Cells[1].Source))
+	if h == nil {
+		return ""
+	}
+	return h[2]
 }
 
 // prefix returns what a chapter's title and the links to it begin with.

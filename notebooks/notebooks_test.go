@@ -96,7 +96,7 @@ func checkCells(nb *notebook, bad func(string, ...any)) {
 			bad("cell %s is empty", c.ID)
 		}
 		for _, key := range slices.Sorted(maps.Keys(c.Metadata)) {
-			if key != "tags" && !(key == "jupyter" && c.tagged("answer")) {
+			if key != "tags" && !(key == "jupyter" && (c.tagged("answer") || c.folded())) {
 				bad("cell %s: metadata has %q: no times, no trust, no state of a viewer", c.ID, key)
 			}
 		}
@@ -447,13 +447,21 @@ func checkCode(nb *notebook, bad func(string, ...any)) {
 			continue
 		}
 		source := string(c.Source)
+		// A folded cell shows its first line.
+		first := ""
 		if n, ok := strings.CutPrefix(c.ID, "a"); ok && c.tagged("answer") {
-			// A folded cell shows its first line.
-			first := "// Answer " + n + ", computed and checked.\n"
-			if !strings.HasPrefix(source, first) {
-				bad("cell %s: its first line must be %q", c.ID, first)
-			}
-			source = strings.TrimPrefix(source, first)
+			first = "// Answer " + n + ", computed and checked.\n"
+		} else if m := figureTitle.FindStringSubmatch(source); m != nil && c.folded() {
+			first = "// Computes and draws Figure " + m[1] + "." + m[2] + ".\n"
+		} else if c.folded() {
+			bad("cell %s: it is folded: only answers and the cells of figures are", c.ID)
+		}
+		if !strings.HasPrefix(source, first) {
+			bad("cell %s: its first line must be %q", c.ID, first)
+		}
+		source = strings.TrimPrefix(source, first)
+		if c.tagged("parameters") && c.folded() {
+			bad("cell %s: it holds the constants to change: it must be open", c.ID)
 		}
 		if !importBlock.MatchString(source) {
 			bad("cell %s: it must begin with import ( … ), one package a line, and an empty line", c.ID)
@@ -540,11 +548,7 @@ var markdownLink = regexp.MustCompile(`(!?)\[([^\]]*)\]\(([^)\s]+)\)`)
 func checkLinks(nb *notebook, all []*notebook, bad func(string, ...any)) {
 	titles := map[string]string{}
 	for _, other := range all {
-		if len(other.Cells) > 1 {
-			if h := heading.FindStringSubmatch(string(other.Cells[1].Source)); h != nil {
-				titles[other.File] = h[2]
-			}
-		}
+		titles[other.File] = other.title()
 	}
 	linked := func(c *cell, file string) bool {
 		for _, l := range markdownLink.FindAllStringSubmatch(string(c.Source), -1) {

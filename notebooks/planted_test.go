@@ -224,6 +224,17 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 		"answer in sight": {func(t *testing.T, nb *notebook) {
 			nb.cell(t, "a3").Metadata["jupyter"] = json.RawMessage(`{"source_hidden":true}`)
 		}, "it must be folded"},
+		"folded figure without name": {replace("overlap-band", "// Computes and draws Figure 2.2.\n", ""), "its first line must be"},
+		"folded figure, other name":  {replace("overlap-band", "draws Figure 2.2", "draws Figure 2.3"), "its first line must be"},
+		"folded parameters": {func(t *testing.T, nb *notebook) {
+			nb.cell(t, "try-roofline").Metadata["jupyter"] = json.RawMessage(`{"source_hidden": true}`)
+		}, "it must be open"},
+		"folded code": {func(t *testing.T, nb *notebook) {
+			nb.cell(t, "toy-chip").Metadata["jupyter"] = json.RawMessage(`{"source_hidden": true}`)
+		}, "only answers and the cells of figures are"},
+		"folded figure, outputs too": {func(t *testing.T, nb *notebook) {
+			nb.cell(t, "overlap-band").Metadata["jupyter"] = json.RawMessage(`{"source_hidden":true,"outputs_hidden":true}`)
+		}, `metadata has "jupyter"`},
 		"answer not asserted":  {func(t *testing.T, nb *notebook) { nb.cell(t, "a1").Outputs = []output{{Type: "display_data"}} }, "it asserts nothing"},
 		"few questions":        {func(t *testing.T, nb *notebook) { nb.Cells = nb.Cells[:len(nb.Cells)-8] }, "there must be at least five"},
 		"figure number":        {replace("overlap-band", `"Figure 2.2. `, `"Figure 2.3. `), "figure title is for 2.3"},
@@ -290,6 +301,76 @@ func TestFileNamesAndUnknownFields(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := parse(c.file, []byte(c.data)); err == nil || !strings.Contains(err.Error(), c.problem) {
 				t.Errorf("error is %v: it must say %q", err, c.problem)
+			}
+		})
+	}
+}
+
+// A chapter that has just been begun gives messages, whatever it lacks.
+func TestBegunChaptersGiveMessages(t *testing.T) {
+	for name, c := range map[string]struct{ data, problem string }{
+		"nothing":        {`{}`, "there are no cells"},
+		"no cells":       {`{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`, "there are no cells"},
+		"one empty cell": {`{"cells": [{"cell_type": "code", "metadata": {}, "source": []}]}`, "the first cell is"},
+		"setup alone":    {`{"cells": [{"cell_type": "code", "id": "setup", "metadata": {"tags": ["setup"]}, "source": "%noautoget"}]}`, "only 1 cells"},
+		"no heading":     {`{"cells": [{"cell_type": "code", "source": "%noautoget"}, {"cell_type": "markdown", "source": "text"}]}`, "only 2 cells"},
+		"empty cells":    {`{"cells": [{"cell_type": "code"}, {"cell_type": "markdown"}, {"cell_type": "code"}, {}]}`, "is empty"},
+		"open ends": {`{"cells": [{"cell_type": "markdown", "source": "$"}, {"cell_type": "markdown", "source": "$$"},
+			{"cell_type": "markdown", "source": "` + "`" + `"}, {"cell_type": "markdown", "source": "` + "```" + `"}]}`, "the first cell is"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := chapters(t)
+			nb, err := parse("99_begun.ipynb", []byte(c.data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[len(all)-1].Last, nb.Last = false, true
+			all = append(all, nb)
+			if got := strings.Join(nb.problems(all), "\n"); !strings.Contains(got, c.problem) {
+				t.Errorf("problems are %q: one must say %q", got, c.problem)
+			}
+			for _, other := range all {
+				other.problems(all)
+			}
+			definitions(all)
+			ends := 0
+			for _, cell := range nb.Cells {
+				if cell.code() {
+					typedNumbers(cell)
+					continue
+				}
+				l := lint{chapter: nb.Chapter, figures: nb.figures()}
+				l.run(string(cell.Source))
+				if strings.Contains(strings.Join(l.problems, "\n"), "without an end") {
+					ends++
+				}
+			}
+			if name == "open ends" && ends != len(nb.Cells) {
+				t.Errorf("%d of %d open ends are found", ends, len(nb.Cells))
+			}
+			if got := strings.Join(chapterRows(readme(t), all), "\n"); !strings.Contains(got, "99_begun.ipynb: its second cell has no heading") {
+				t.Errorf("problems with the README's table are %q: one must be the chapter without a title", got)
+			}
+		})
+	}
+}
+
+func TestReadmeTableFindsPlantedMistakes(t *testing.T) {
+	all := chapters(t)
+	text := readme(t)
+	if ps := chapterRows(text, all); len(ps) > 0 {
+		t.Fatalf("problems as it stands are %q", ps)
+	}
+	row := chapterRow.FindString(text[strings.Index(text, "| [02"):])
+	for name, c := range map[string]struct{ from, to, problem string }{
+		"no row":         {row + "\n", "", "has no row | [02 · The roofline](notebooks/02_roofline.ipynb)"},
+		"other title":    {"[02 · The roofline]", "[02 · Roofs]", `its title is "02 · The roofline"`},
+		"other question": {row, strings.TrimSuffix(row, "? |") + " at most? |", "the map of the index says"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spoilt := strings.Replace(text, c.from, c.to, 1)
+			if got := strings.Join(chapterRows(spoilt, all), "\n"); spoilt == text || !strings.Contains(got, c.problem) {
+				t.Errorf("problems are %q: one must say %q", got, c.problem)
 			}
 		})
 	}

@@ -68,6 +68,44 @@ func TestReadmeFigure(t *testing.T) {
 	}
 }
 
+var chapterRow = regexp.MustCompile(`(?m)^\| \[([^\]]+)\]\((?:notebooks/)?([^)\s]+\.ipynb)\) \| (.+) \|$`)
+
+// chapterRows returns what is wrong with the README's table of chapters: each
+// chapter has a row, with its title and the question that the index's map says.
+func chapterRows(text string, all []*notebook) []string {
+	questions := map[string]string{} // of the index's map
+	for _, nb := range all {
+		for _, c := range nb.Cells {
+			if nb.Chapter != 0 || c.ID != "map" {
+				continue
+			}
+			for _, row := range chapterRow.FindAllStringSubmatch(string(c.Source), -1) {
+				questions[row[2]] = row[3]
+			}
+		}
+	}
+	rows := map[string][]string{}
+	for _, row := range chapterRow.FindAllStringSubmatch(text, -1) {
+		rows[row[2]] = row
+	}
+	var problems []string
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	for _, nb := range all {
+		row, ok := rows[nb.File]
+		switch {
+		case nb.title() == "":
+			bad("%s: its second cell has no heading: it must be the title", nb.File)
+		case !ok:
+			bad("README.md: the table of chapters has no row | [%s](notebooks/%s) | its question |", nb.title(), nb.File)
+		case row[1] != nb.title():
+			bad("README.md: the table calls %s %q: its title is %q", nb.File, row[1], nb.title())
+		case nb.Chapter > 0 && row[3] != questions[nb.File]:
+			bad("README.md: the question of %s is %q: the map of the index says %q", nb.File, row[3], questions[nb.File])
+		}
+	}
+	return problems
+}
+
 // What the README says of numbers, files, chapters and packages holds.
 func TestReadme(t *testing.T) {
 	text := readme(t)
@@ -88,12 +126,8 @@ func TestReadme(t *testing.T) {
 			t.Errorf("README.md links to %s: %v", m[1], err)
 		}
 	}
-	for _, nb := range chapters(t) {
-		title, _, _ := strings.Cut(string(nb.Cells[1].Source), "\n")
-		row := fmt.Sprintf("| [%s](notebooks/%s) |", strings.TrimPrefix(title, "# "), nb.File)
-		if !strings.Contains(text, row) {
-			t.Errorf("README.md: the table of chapters has no row %q", row)
-		}
+	for _, p := range chapterRows(text, chapters(t)) {
+		t.Error(p)
 	}
 	packages, err := filepath.Glob(filepath.Join("..", "pkg", "*"))
 	if err != nil {
