@@ -36,7 +36,8 @@ func Source(file string, names ...string) {
 		language = "go"
 	}
 	screen.show(block{
-		Markdown: "From `" + file + "`:\n\n" + fence + language + "\n" + code + fence + "\n",
+		// A page sets a tab as eight spaces, which pushes nested loops out of sight.
+		Markdown: "From `" + file + "`:\n\n" + fence + language + "\n" + strings.ReplaceAll(code, "\t", "    ") + fence + "\n",
 		Text:     "From " + file + ":\n\n" + code,
 	})
 }

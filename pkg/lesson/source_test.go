@@ -35,7 +35,7 @@ func TestSource(t *testing.T) {
 			t.Errorf("part %d is %q: want it from %q to %q", i, parts[i], want.from, want.to)
 		}
 	}
-	if want := "From `pkg/matmul/loops.go`:\n\n```go\n" + code + "```\n"; b.Markdown != want {
+	if want := "From `pkg/matmul/loops.go`:\n\n```go\n" + strings.ReplaceAll(code, "\t", "    ") + "```\n"; b.Markdown != want {
 		t.Errorf("markdown is\n%s\nwant\n%s", b.Markdown, want)
 	}
 }
