@@ -104,6 +104,30 @@ func Check(err error) {
 	}.stop()
 }
 
+// Positive ends the cell unless v, the value of the constant or quantity with
+// this name, is positive and finite.
+func Positive(name string, v float64) {
+	if !(v > 0) || math.IsInf(v, 1) {
+		Check(fmt.Errorf("%s is %s: it must be positive and finite", name, short(v)))
+	}
+}
+
+// Between ends the cell unless v, the value of the constant or quantity with
+// this name, is from lo to hi.
+func Between(name string, v, lo, hi float64) {
+	if !(lo <= v && v <= hi) {
+		Check(fmt.Errorf("%s is %s: it must be from %s to %s", name, short(v), short(lo), short(hi)))
+	}
+}
+
+// short writes a number in full as it was typed, unless it is huge.
+func short(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < huge {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return exact(v)
+}
+
 // Equal asserts that got is exactly want. NaN equals nothing.
 func Equal[T comparable](what string, got, want T) {
 	same, err := equal(got, want)

@@ -156,3 +156,35 @@ func TestExitOfAProgram(t *testing.T) {
 		t.Errorf("standard output:\n%s\nstandard error:\n%s\nwant:\n%s", stdout.String(), stderr.String(), want)
 	}
 }
+
+func TestRangesOfConstants(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		call func()
+		want string // "" where it goes on
+	}{
+		{"positive", func() { Positive("work", 0.5) }, ""},
+		{"zero", func() { Positive("work", 0) }, "This has no answer: work is 0: it must be positive and finite"},
+		{"negative", func() { Positive("work", -1) }, "work is -1: it must be positive and finite"},
+		{"NaN", func() { Positive("work", math.NaN()) }, "work is NaN: it must be positive and finite"},
+		{"infinite", func() { Positive("work", math.Inf(1)) }, "work is +Inf: it must be positive and finite"},
+		{"the least", func() { Between("m", 1, 1, 300) }, ""},
+		{"the greatest", func() { Between("m", 300, 1, 300) }, ""},
+		{"below", func() { Between("m", 0, 1, 300) }, "This has no answer: m is 0: it must be from 1 to 300"},
+		{"above", func() { Between("m", 100000, 1, 300) }, "m is 100000: it must be from 1 to 300"},
+		{"no number", func() { Between("m", math.NaN(), 1, 300) }, "m is NaN: it must be from 1 to 300"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			blocks, status := record(t, false, c.call)
+			if c.want == "" {
+				if status != -1 || len(blocks) != 0 {
+					t.Errorf("status %d and %v: want to go on without a word", status, blocks)
+				}
+				return
+			}
+			if status != 1 || len(blocks) != 1 || !strings.Contains(blocks[0].Text, c.want) {
+				t.Errorf("status %d and %v, want 1 and %q", status, blocks, c.want)
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package lesson
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -90,9 +91,18 @@ const (
 	maxSide       = 4000
 )
 
+// What a figure can show. The axes reach a little further than the data, and
+// all that must stay finite.
+const (
+	greatest = 1e300  // magnitude of a value
+	least    = 1e-300 // value on a log axis
+	narrow   = 1e-8   // an axis spans more than this share of its values
+)
+
 // Check returns an error that names what cannot be drawn: a value that is NaN
-// or infinite, a zero or negative value on a log axis, an empty series, or
-// points that do not match the categories.
+// or infinite, a zero or negative value on a log axis, a magnitude above 1e300
+// or, on a log axis, below 1e-300, an empty series, or points that do not match
+// the categories.
 func (f Figure) Check() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("lesson: figure %q: "+format, append([]any{f.ID}, args...)...)
@@ -156,13 +166,20 @@ func (f Figure) Check() error {
 			return bad("mark %d: the %c axis has categories: a mark needs values", i+1, m.Axis)
 		}
 		if err := axis.checkValue(m.At); err != nil {
-			return bad("mark %d: At is %w", i+1, err)
+			return bad("mark %s on the %c axis: At is %w", markName(i, m), m.Axis, err)
 		}
 	}
 	if f.Table != nil {
 		return f.Table.check()
 	}
 	return nil
+}
+
+func markName(i int, m Mark) string {
+	if m.Label == "" {
+		return strconv.Itoa(i + 1)
+	}
+	return strconv.Quote(m.Label)
 }
 
 func validID(s string) bool {
@@ -191,6 +208,16 @@ func (a Axis) check() error {
 		return fmt.Errorf("least value is %v: on a log axis it must be positive, or 0 to choose it from the data", a.Min)
 	case a.Max != 0 && a.Min >= a.Max:
 		return fmt.Errorf("bounds are %v and %v: the first must be less", a.Min, a.Max)
+	case a.Max != 0 && a.Max-a.Min <= narrow*max(math.Abs(a.Min), math.Abs(a.Max)):
+		return fmt.Errorf("bounds are %v and %v: they must lie further apart", a.Min, a.Max)
+	}
+	for _, bound := range []float64{a.Min, a.Max} {
+		if bound == 0 {
+			continue
+		}
+		if err := a.checkValue(bound); err != nil {
+			return fmt.Errorf("a bound is %w", err)
+		}
 	}
 	return nil
 }
@@ -203,6 +230,10 @@ func (a Axis) checkValue(v float64) error {
 		return fmt.Errorf("%v: it must be finite", v)
 	case a.Log && v <= 0:
 		return fmt.Errorf("%v: a log axis has no place for it, so it must be positive", v)
+	case math.Abs(v) > greatest:
+		return fmt.Errorf("%v: it is too large for a figure: choose values that keep it within %v", v, greatest)
+	case a.Log && v < least:
+		return fmt.Errorf("%v: it is too small for a log axis: choose values that keep it above %v", v, least)
 	}
 	return nil
 }

@@ -11,10 +11,14 @@ import (
 // SI writes v with an SI prefix before its unit: SI(312e12, "FLOP/s") is
 // "312 TFLOP/s", SI(0.1348, "s") is "134.8 ms". Two decimals stand below one
 // hundred and one above, less where they are zero. A unit of "bytes" becomes
-// "B" when a prefix is needed. Seconds take no prefix above one.
+// "B" when a prefix is needed. Seconds take no prefix above one. A value that
+// the prefixes do not reach is written with a power of ten: "1e+300 FLOP/s".
 func SI(v float64, unit string) string {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return strings.TrimSpace(plainFloat(v) + " " + unit)
+	}
+	if a := math.Abs(v); a < 0.995e-14 || a >= 0.99995e21 || unit == "s" && a >= huge {
+		return strings.TrimSpace(strconv.FormatFloat(v, 'g', 4, 64) + " " + unit)
 	}
 	prefixes := []string{"p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"}
 	const one = 4
@@ -80,9 +84,15 @@ func withUnit(v float64, unit string, base int) string {
 	return strings.TrimSpace(plainFloat(v) + " " + unit)
 }
 
+// huge numbers are not written in full.
+const huge = 1e15
+
 // decimals writes v with two decimals below one hundred and one above,
 // without trailing zeros.
 func decimals(v float64) string {
+	if math.Abs(v) >= huge {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
 	prec := 2
 	if math.Abs(v) >= 99.995 {
 		prec = 1
@@ -132,7 +142,7 @@ func plainFloat(v float64) string {
 		return "+Inf"
 	case math.IsInf(v, -1):
 		return "-Inf"
-	case v == math.Trunc(v) && math.Abs(v) < 1e15:
+	case v == math.Trunc(v) && math.Abs(v) < huge:
 		return group(strconv.FormatFloat(v, 'f', 0, 64))
 	}
 	return group(strconv.FormatFloat(v, 'g', 6, 64))

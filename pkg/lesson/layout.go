@@ -142,7 +142,7 @@ func (f Figure) wordy() bool {
 func headroom(a Axis, lo, hi, length float64) float64 {
 	share := 2 * textLine / max(length, 100)
 	if a.Log {
-		return hi * math.Pow(max(hi/lo, 2), share)
+		return min(hi*math.Pow(max(hi/lo, 2), share), greatest)
 	}
 	return hi + share*(hi-lo)
 }

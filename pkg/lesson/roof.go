@@ -35,6 +35,10 @@ func Roofline(id, title, alt string, machines []roofline.Machine, dots []Dot) Fi
 	return f
 }
 
+// The roofs are computed for all intensities that a roofline shows, so the
+// products of what it shows must be values of a figure too.
+const roofReach = 1e140
+
 func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []Dot) (Figure, error) {
 	f := Figure{
 		ID: id, Title: title, Alt: alt,
@@ -45,11 +49,25 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 	if len(machines) == 0 {
 		return f, fmt.Errorf("lesson: figure %q: machines is empty: give at least one", id)
 	}
+	shown := func(who, what, unit string, v float64) error {
+		if v >= 1/roofReach && v <= roofReach {
+			return nil
+		}
+		return fmt.Errorf("lesson: figure %q: %s: %s is %v %s: a roofline shows values from %v to %v", id, who, what, v, unit, 1/roofReach, roofReach)
+	}
 	dots = slices.Clone(dots)
 	lo, hi := math.Inf(1), 0.0
 	for _, m := range machines {
 		r, err := m.Ridge()
 		if err != nil {
+			return f, err
+		}
+		who := fmt.Sprintf("machine %q", m.Name)
+		if err := cmp.Or(
+			shown(who, "peak", "FLOP/s", m.Peak),
+			shown(who, "bandwidth", "bytes/s", m.Bandwidth),
+			shown(who, "ridge point", "FLOP/byte", r),
+		); err != nil {
 			return f, err
 		}
 		lo, hi = min(lo, r), max(hi, r)
@@ -75,6 +93,13 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 		}
 		if v := dots[i].FLOPS; !(v > 0) || math.IsInf(v, 1) {
 			return f, fmt.Errorf("lesson: figure %q: dot %q: performance is %v FLOP/s: it must be positive and finite", id, d.Name, v)
+		}
+		who := fmt.Sprintf("dot %q", d.Name)
+		if err := cmp.Or(
+			shown(who, "intensity", "FLOP/byte", d.Intensity),
+			shown(who, "performance", "FLOP/s", dots[i].FLOPS),
+		); err != nil {
+			return f, err
 		}
 		if above, ok := roofline.AboveRoof(own.CheckDot(d.Name, d.Intensity, dots[i].FLOPS)); ok {
 			dots[i].Name = aboveRoof + nameOr(d.Name, "program")

@@ -25,14 +25,17 @@ const (
 	categoryScale
 )
 
-// at returns the pixel of v.
+// at returns the pixel of v. What lies far outside the picture lies at most
+// farOut pixels outside.
 func (s scale) at(v float64) float64 {
 	lo, hi := s.lo, s.hi
 	if s.kind == logScale {
 		v, lo, hi = math.Log(v), math.Log(lo), math.Log(hi)
 	}
-	return s.from + (v-lo)/(hi-lo)*(s.to-s.from)
+	return max(-farOut, min(s.from+(v-lo)/(hi-lo)*(s.to-s.from), farOut))
 }
+
+const farOut = 1e6
 
 // value returns the value at a pixel.
 func (s scale) value(px float64) float64 {
@@ -104,12 +107,13 @@ func newLinearScale(a Axis, lo, hi float64, bars bool, room float64) scale {
 			hi = a.Max
 		}
 	}
-	if !(lo < hi) {
+	if size := max(math.Abs(lo), math.Abs(hi)); !(hi-lo > narrow*size) || size < least {
+		// One value, as far as a picture can tell: it stands in the middle.
 		pad := math.Abs(lo) / 2
-		if pad == 0 {
+		if pad < least {
 			pad = 0.5
 		}
-		lo, hi = lo-pad, hi+pad
+		lo, hi = lo-pad, max(lo, hi)+pad
 	}
 	step := niceStep((hi - lo) / max(room, 2))
 	s.lo, s.hi = lo, hi
@@ -174,9 +178,13 @@ func newLogScale(a Axis, lo, hi float64, bars bool, length float64) scale {
 	s.lo, s.hi = s.round(lo, hi, bars)
 	if a.Min > 0 {
 		s.lo = a.Min
+		s.hi = max(s.hi, s.lo*s.base)
 	}
 	if a.Max > 0 {
 		s.hi = a.Max
+		if a.Min <= 0 {
+			s.lo = min(s.lo, s.hi/s.base)
+		}
 	}
 	s.lo, s.hi = tidy(s.lo), tidy(s.hi)
 	s.logTicks(length)

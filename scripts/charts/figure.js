@@ -49,8 +49,18 @@
     return m ? m[1] + m[2].replace(/\B(?=(\d{3})+$)/g, ",") + m[3] : s;
   }
 
+  // A number with a power of ten, to so many significant digits.
+  function scientific(v, count) {
+    var parts = v.toExponential(count - 1).split("e");
+    var mantissa = parts[0].indexOf(".") < 0 ? parts[0] : parts[0].replace(/0+$/, "").replace(/\.$/, "");
+    return mantissa + "e" + parts[1].replace(/^([+-])(\d)$/, "$10$2");
+  }
+
+  var HUGE = 1e15; // numbers from here on are not written in full
+
   // Two decimals below one hundred and one above, without trailing zeros.
   function decimals(v) {
+    if (Math.abs(v) >= HUGE) return scientific(v, 4);
     var s = v.toFixed(Math.abs(v) >= 99.995 ? 1 : 2);
     if (s.indexOf(".") >= 0) s = s.replace(/0+$/, "").replace(/\.$/, "");
     return s === "-0" ? "0" : s;
@@ -58,14 +68,9 @@
 
   // Six significant digits, whole numbers in full.
   function plain(v) {
-    if (v === Math.trunc(v) && Math.abs(v) < 1e15) return group(String(v));
+    if (v === Math.trunc(v) && Math.abs(v) < HUGE) return group(String(v));
     var s = v.toPrecision(6);
-    if (s.indexOf("e") >= 0 || Math.abs(v) < 1e-4) {
-      var parts = v.toExponential(5).split("e");
-      var mantissa = parts[0].replace(/0+$/, "").replace(/\.$/, "");
-      var exponent = parts[1].replace(/^([+-])(\d)$/, "$10$2");
-      return mantissa + "e" + exponent;
-    }
+    if (s.indexOf("e") >= 0 || Math.abs(v) < 1e-4) return scientific(v, 6);
     if (s.indexOf(".") >= 0) s = s.replace(/0+$/, "").replace(/\.$/, "");
     return group(s);
   }
@@ -76,8 +81,12 @@
 
   function si(v, unit) {
     if (v === 0) return ("0 " + unit).trim();
+    var size = Math.abs(v);
+    if (size < 0.995e-14 || size >= 0.99995e21 || (unit === "s" && size >= HUGE)) {
+      return (scientific(v, 4) + " " + unit).trim(); // out of the reach of the prefixes
+    }
     var i = ONE;
-    for (var a = Math.abs(v); i > 0 && a < 1; i--) {
+    for (var a = size; i > 0 && a < 1; i--) {
       a *= 1000;
       v *= 1000;
     }

@@ -59,6 +59,20 @@ def writable_home():
     return None
 
 
+def unusable_go_folders():
+    """Go's folders in the reader's environment with which no go command runs: {name: value}.
+
+    Go takes absolute paths alone, and ignores empty entries of GOPATH.
+    """
+    bad = {}
+    for name in ("GOPATH", "GOMODCACHE", "GOCACHE", "GOTMPDIR"):
+        value = os.environ.get(name, "")
+        entries = value.split(os.pathsep) if name == "GOPATH" else [value]
+        if any(entry and not os.path.isabs(entry) for entry in entries):
+            bad[name] = value
+    return bad
+
+
 def base_env():
     """The reader's environment without what would lead our programs astray.
 
@@ -77,7 +91,7 @@ def base_env():
     env["PYTHONUNBUFFERED"] = "1"
     env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
     env["PIP_NO_INPUT"] = "1"
-    for name in GO_CLEARED:
+    for name in (*GO_CLEARED, *unusable_go_folders()):
         env.pop(name, None)
     env["GOTOOLCHAIN"] = "local"  # never fetch another Go by itself
 

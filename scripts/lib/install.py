@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import signal
+import string
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,8 @@ import time
 from pathlib import Path
 
 from checkout import (
-    CACHE, CHARTS, GO_CLEARED, GO_KEPT, LOGS, PYTHON, ROOT, SCRIPTS, VENV, Stop, base_env, go_env, say, with_path,
+    CACHE, CHARTS, GO_CLEARED, GO_KEPT, LOGS, PYTHON, ROOT, SCRIPTS, VENV, Stop, base_env, go_env, say, unusable_go_folders,
+    with_path,
 )
 
 STAMPS = VENV / ".stamps"
@@ -30,6 +32,11 @@ TOOLS = SCRIPTS / "tools"
 GO_AT_LEAST = (1, 26)
 NODE_AT_LEAST = 18
 ECHARTS = CHARTS / "node_modules" / "echarts" / "dist" / "echarts.min.js"
+GO_TOOLS = (
+    ("gonb", "github.com/janpfeifer/gonb", ROOT),
+    ("goimports", "golang.org/x/tools/cmd/goimports", TOOLS),
+    ("gopls", "golang.org/x/tools/gopls", TOOLS),
+)
 
 
 # ---------------------------------------------------------------- commands
@@ -239,17 +246,23 @@ class Setup:
         self.go = self.node = self.npm = None
         self.go_version = ""
         self.go_settings = {}
-        self.notes = []
+        self.refused = {}  # each go that does not run, and what it said
+        self.place = ""
+        self.notes = [f"Note: {name} is {value!r}: Go takes absolute paths alone. The lesson leaves it out."
+                      for name, value in unusable_go_folders().items()]
         self.env = base_env()
 
     def make(self, first_cell=True):
         """first_cell: also build what a cell builds, if the lesson's code changed."""
-        self.step("Python packages", self.python)
-        self.step("Go", self.find_go)
-        self.step("GoNB, goimports and gopls", self.go_tools)
-        self.step("Node.js and the charts", self.charts)
-        self.step("the lesson's Go packages", lambda: self.warm(first_cell))
+        steps = [("Python packages", self.python), ("Go", self.find_go)]
+        steps += [(tool[0], lambda tool=tool: self.go_tool(*tool)) for tool in GO_TOOLS]
+        steps += [("Node.js and the charts", self.charts), ("the lesson's Go packages", lambda: self.warm(first_cell))]
+        for number, (name, action) in enumerate(steps, 1):
+            self.place = f"step {number} of {len(steps)}: "
+            self.step(name, action)
+        self.place = ""
         self.kernelspecs()
+        self.see_that_go_runs()
         for note in self.notes:
             say(note)
 
@@ -266,7 +279,7 @@ class Setup:
 
     def busy(self, doing):
         self.shown = True
-        self.announce(f"  {doing} …")
+        self.announce(f"  {self.place}{doing} …")
 
     # Python
 
@@ -329,7 +342,10 @@ class Setup:
 
     def newest_enough_go(self, env):
         seen = []
+        remove_trampolines()
         for candidate in which_all("go", env) + [Path("/usr/local/go/bin/go"), Path("/opt/homebrew/bin/go")]:
+            if VENV in candidate.parents:  # ours is the last resort
+                continue
             version = self.version_of_go(candidate)
             if version is None:
                 continue
@@ -346,27 +362,46 @@ class Setup:
         env = go_env({}, self.env)
         try:
             out = subprocess.run([str(go), "version"], env=env, cwd="/", capture_output=True, text=True, timeout=60)
-        except (OSError, subprocess.TimeoutExpired):
+        except (OSError, subprocess.TimeoutExpired) as err:
+            self.refused[go] = getattr(err, "strerror", None) or "no answer within a minute"
             return None
-        match = re.match(r"go version (\S+)", out.stdout)
+        match = re.match(r"go version (\S+)", out.stdout) if out.returncode == 0 else None
+        if match is None:
+            lines = [line.strip() for line in (out.stderr or out.stdout).splitlines() if line.strip()]
+            self.refused[go] = lines[0] if lines else f"exit {out.returncode}"
         return match.group(1) if match else None
+
+    def see_that_go_runs(self):
+        """Stop unless the go that a kernel finds on its PATH is the one chosen here."""
+        spec = json.loads((VENV / "share" / "jupyter" / "kernels" / "gonb" / "kernel.json").read_text(encoding="utf-8"))
+        path = string.Template(spec["env"]["PATH"]).safe_substitute(self.env)  # as Jupyter does
+        found = next(iter(which_all("go", {"PATH": path})), None)
+        version = self.version_of_go(found) if found else None
+        if version != self.go_version:
+            said = f"{found}: {self.refused.get(found, version)}" if found else "there is none on its PATH"
+            raise Failed(f"The kernel would not find a Go that runs ({said}; wanted: {self.go}, {self.go_version}).")
 
     def go_from_pypi(self):
         key = digest(SCRIPTS / "requirements-go.txt", self.python_version)
         found = next(VENV.glob("lib/python*/site-packages/go/bin/go"), None)
         if not (found and stamped("go", key) and self.version_of_go(found)):
-            why = f"the Go here is {self.older_go[0]}" if self.older_go else "no Go was found"
+            why = "no Go was found"
+            if self.older_go:
+                why = f"the Go here is {self.older_go[0]}"
+            elif self.refused:
+                why = "; ".join(f"{go} does not run: {said}" for go, said in self.refused.items())
             self.busy(f"installing Go into .venv ({why}, the lesson needs 1.26 or newer)")
             unstamp("go")
             try:
                 self.pip("requirements-go.txt")
             except Failed as err:
                 raise Failed(f"{err}\nOr install Go 1.26 or newer yourself (go.dev/doc/install) and start again.") from None
+            remove_trampolines()
             found = next(VENV.glob("lib/python*/site-packages/go/bin/go"), None)
             version = self.version_of_go(found) if found else None
             if version is None:
-                raise Failed("the Go from PyPI does not run here: install Go 1.26 or newer yourself "
-                             "(go.dev/doc/install) and start again")
+                raise Failed(f"the Go from PyPI does not run here ({self.refused.get(found, 'it is not in its package')}): "
+                             "install Go 1.26 or newer yourself (go.dev/doc/install) and start again")
             stamp("go", key)
         self.go_version = self.version_of_go(found)
         return found
@@ -402,19 +437,11 @@ class Setup:
             with contextlib.suppress(FileNotFoundError):
                 new.unlink()
 
-    def go_tools(self):
-        for name, package, module in (
-            ("gonb", "github.com/janpfeifer/gonb", ROOT),
-            ("goimports", "golang.org/x/tools/cmd/goimports", TOOLS),
-            ("gopls", "golang.org/x/tools/gopls", TOOLS),
-        ):
-            self.go_tool(name, package, module)
-
     def go_tool(self, name, package, module):
         key = digest(module / "go.mod", module / "go.sum", self.go_version)
         if stamped(name, key) and os.access(VENV / "bin" / name, os.X_OK):
             return
-        self.busy(f"building {name}")
+        self.busy(f"building {name}" + (" (the longest step: minutes on a small machine)" if name == "gopls" else ""))
         self.go_build(name, package, module)
         stamp(name, key)
 
@@ -430,6 +457,8 @@ class Setup:
 
     def find_node(self, at_least=NODE_AT_LEAST):
         for node in which_all("node", self.env):
+            if VENV in node.parents:
+                continue
             if node_major(node) >= at_least:
                 for npm in [node.with_name("npm"), *which_all("npm", self.env)]:
                     if os.access(npm, os.X_OK):
@@ -441,6 +470,7 @@ class Setup:
             self.busy(f"installing Node.js into .venv (none of {at_least} or newer was found, with npm)")
             unstamp("node")
             self.pip("requirements-node.txt")
+            remove_trampolines()
             found = next(VENV.glob(pattern), None)
             if not found or node_major(found) < at_least:
                 raise Failed(f"the Node.js from PyPI does not run here: install Node.js {at_least} or newer with npm, and start again")
@@ -523,6 +553,17 @@ class Setup:
             }
             write_if_changed(VENV / "share" / "jupyter" / "kernels" / name / "kernel.json",
                              json.dumps(spec, indent=1, ensure_ascii=False) + "\n")
+
+
+def remove_trampolines():
+    """Remove the scripts that pip writes for the packages of Go and Node.js.
+
+    They start the real programs, but break in a checkout whose path has quotes
+    or a dollar sign in it, and .venv/bin comes first on a kernel's PATH.
+    """
+    for name in ("go", "gofmt", "node", "npm", "npx", "corepack"):
+        with contextlib.suppress(FileNotFoundError):
+            (VENV / "bin" / name).unlink()
 
 
 def user_config():

@@ -250,6 +250,18 @@ class Start(Fixture):
         for name in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "JUPYTER_PATH", "JUPYTERLAB_DIR", "NODE_OPTIONS", "CONDA_PREFIX"):
             self.assertNotIn(name, lab["env"])
 
+    def test_relative_folders_of_go_are_left_out(self):
+        run = self.lesson(GOPATH="go", GOCACHE="off", GOMODCACHE="mod")
+        for env in (self.lab(run)["env"], self.kernel_json()["env"]):
+            self.assertEqual(env["GOPATH"], str(self.home / "go"))
+            self.assertEqual(env["GOCACHE"], str(self.home / "go-build"))
+            self.assertEqual(env.get("GOMODCACHE", ""), "")
+        for text in ("GOPATH is 'go'", "GOCACHE is 'off'", "GOMODCACHE is 'mod'"):
+            self.assertIn(text, run.stdout)
+        self.assertNotIn("installing Go", run.stdout)
+        self.assertEqual(self.work_done(), [])
+        self.assertEqual(self.lab(self.lesson(GOPATH=f"{self.home}/go:"))["env"]["GOPATH"], f"{self.home}/go:")
+
     def test_without_a_home(self):
         for home in (None, "/nonexistent/home"):
             env = self.lab(self.lesson(HOME=home, FAKE_HOME="/nonexistent/home"))["env"]
@@ -343,10 +355,49 @@ class Repair(Fixture):
         bare.mkdir()
         for name in ("sh", "dirname", "readlink", "cat", "sleep", "mkdir", "chmod"):
             (bare / name).symlink_to(shutil.which(name, path="/usr/bin:/bin"))
-        run = self.lesson(FAKE_GO_VERSION="go1.25.3", PATH=os.pathsep.join([str(self.fakes), str(bare)]))
+        bare = os.pathsep.join([str(self.fakes), str(bare)])
+        run = self.lesson(FAKE_GO_VERSION="go1.25.3", PATH=bare)
         self.assertIn("the Go here is go1.25.3", run.stdout)
+        self.assertRegex(run.stdout, r"step 2 of \d: installing Go")
         path = self.lab(run)["env"]["PATH"].split(os.pathsep)
         self.assertTrue(any(p.endswith("site-packages/go/bin") for p in path[:3]), path[:3])
+        self.assertFalse((self.root / ".venv/bin/go").exists())  # pip's script that starts it
+        # A good Go of the reader wins, also with .venv/bin first on the PATH.
+        trampoline = self.root / ".venv" / "bin" / "go"
+        trampoline.write_text("#!/bin/sh\nexit 2\n", encoding="utf-8")
+        trampoline.chmod(0o755)
+        path = self.lab(self.lesson(PATH=os.pathsep.join([str(trampoline.parent), bare])))["env"]["PATH"].split(os.pathsep)
+        self.assertFalse(trampoline.exists())
+        self.assertFalse(any(p.endswith("site-packages/go/bin") for p in path), path)
+        self.assertIn(str(self.fakes), path)
+        self.assertEqual(self.kernel_json()["env"]["PATH"].split(os.pathsep)[1], str(self.fakes))
+
+    def test_go_that_does_not_run_says_why(self):
+        bad = self.place / "bad"
+        bad.mkdir()
+        (bad / "go").write_text("#!/bin/sh\necho 'go: cannot find GOROOT directory' >&2\nexit 2\n", encoding="utf-8")
+        (bad / "go").chmod(0o755)
+        # A good one behind it is taken.
+        self.lab(self.lesson(PATH=os.pathsep.join([str(bad), str(self.fakes), "/usr/bin", "/bin"])))
+        self.assertIn(str(self.fakes), self.kernel_json()["env"]["PATH"].split(os.pathsep))
+        for name in ("sh", "dirname", "readlink", "cat", "mkdir", "chmod"):
+            (bad / name).symlink_to(shutil.which(name, path="/usr/bin:/bin"))
+        for name in ("node", "npm"):
+            (bad / name).symlink_to(self.fakes / name)
+        run = self.lesson(PATH=str(bad))
+        self.lab(run)
+        self.assertIn(f"{bad / 'go'} does not run: go: cannot find GOROOT directory", run.stdout)
+        self.assertNotIn("no Go was found", run.stdout)
+
+    def test_go_that_the_kernel_would_not_find(self):
+        with open(self.root / "scripts/lib/install.py", "a", encoding="utf-8") as f:
+            f.write("\n\nMADE = Setup.kernelspecs\n\ndef spoil(self):\n    MADE(self)\n    bad = VENV / 'bin' / 'go'\n"
+                    "    bad.write_text('#!/bin/sh\\necho broken >&2; exit 2\\n')\n    bad.chmod(0o755)\n\nSetup.kernelspecs = spoil\n")
+        run = self.lesson("--setup-only")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("would not find a Go that runs", run.stderr)
+        self.assertIn("broken", run.stderr)
+        self.assertNotIn("Ready", run.stdout)
 
 
 class Trouble(Fixture):
