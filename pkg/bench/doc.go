@@ -11,6 +11,11 @@
 // Alternatives are timed in one run, in turn (A B A B …), so that a change of
 // the machine's state meets all of them; see [Compare] and [Speedups].
 //
+// [MeasureRoof] finds the roofs of a machine: its peaks, and the bandwidth of
+// each level of its memory. [SaveMachine] and [LoadMachine] keep them in a file,
+// and [LadderPrograms] and [DecodePrograms] measure the lesson's kernels to be
+// held against them.
+//
 // [ReadHost] tells which machine it was. [FiveRates] is the short self-test of
 // a machine: a plain loop, a library, and a matrix–vector multiply.
 package bench

@@ -146,6 +146,11 @@ func levelsOf(points []roofline.BandwidthPoint, threads int, caches []Cache) (le
 				least = max(least, clear)
 			}
 		}
+		if i == len(cut)-1 {
+			// The outermost level goes on without end: its rates are those of the
+			// largest working sets, of which least is left in a cache.
+			least = max(least, l.To/4)
+		}
 		l.Rates = map[string]float64{}
 		for _, p := range points {
 			// Arrays of whole rounds make some working sets a little smaller.

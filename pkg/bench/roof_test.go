@@ -331,6 +331,14 @@ func TestLevels(t *testing.T) {
 			})
 		}
 	}
+	// The outermost level does not take its rates from where it begins.
+	var slide []roofline.BandwidthPoint
+	for i := range 12 {
+		slide = append(slide, roofline.BandwidthPoint{Loop: roofline.LoadLoop, Threads: 1, WorkingSet: 1 << (20 + i), BytesPerS: 10e9 * (1 - 0.01*float64(i))})
+	}
+	if levels, _ := levelsOf(slide, 1, nil); len(levels) != 1 || levels[0].Bandwidth != slide[9].BytesPerS {
+		t.Errorf("a curve that slides: %+v, want %v B/s", levels, slide[9].BytesPerS)
+	}
 	if levels, warnings := levelsOf(nil, 1, nil); levels != nil || warnings != nil {
 		t.Errorf("levels of nothing: %v, %v", levels, warnings)
 	}

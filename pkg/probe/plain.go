@@ -85,7 +85,10 @@ func triadGo(a, b, c, s *float64, rounds, passes int) {
 	}
 }
 
-// addChainGo is the meaning of addChain.
+// addChainGo is the meaning of addChain. Inlined, it could lose adds whose result
+// nobody reads.
+//
+//go:noinline
 func addChainGo(n int, x, y uint64) uint64 {
 	for range n {
 		for range chainAdds / 8 {
