@@ -11,6 +11,7 @@ import math
 import os
 import platform
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -399,6 +400,12 @@ def find_chromium(env):
     return next((Path(p) for p in CHROMIUMS_MACOS if os.access(p, os.X_OK)), None)
 
 
+def cpu_seconds():
+    """What the commands so far, and all that they waited for, used of the processors."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def end_group(process):
     for sig in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(OSError):
@@ -440,13 +447,13 @@ def main(argv):
         setup.make(first_cell="notebooks" in wanted)
         suite = Suite(setup)
         suite.prepare(wanted)
-    setup_time = time.monotonic() - start
+    setup_time, setup_cpu = time.monotonic() - start, cpu_seconds()
     say(f"  ready in {setup_time:.0f} s")
 
     results = []
     for number, step in enumerate(wanted, 1):
         name = shown(step)
-        begin = time.monotonic()
+        begin, used = time.monotonic(), cpu_seconds()
         with contextlib.suppress(OSError):
             LOGS.mkdir(parents=True, exist_ok=True)
         suite.log = open(LOGS / f"test-{name}.log", "w", encoding="utf-8", errors="replace")
@@ -463,19 +470,19 @@ def main(argv):
             outcome, detail = "FAILED", f"{type(err).__name__}: {err}"
         finally:
             suite.log.close()
-        took = time.monotonic() - begin
-        results.append((name, outcome, took, detail))
+        took, used = time.monotonic() - begin, cpu_seconds() - used
+        results.append((name, outcome, took, used, detail))
         say(f"        {outcome} in {took:.1f} s" + (f" ({detail})" if detail and outcome != "FAILED" else ""))
         if outcome == "FAILED":
             say("\n".join("        | " + line for line in detail.splitlines()[:80]))
             say(f"        all of it: {(LOGS / f'test-{name}.log')}")
 
     say()
-    say(f"{'step':12} {'result':8} {'seconds':>8}")
-    say(f"{'set-up':12} {'':8} {setup_time:8.1f}")
-    for name, outcome, took, detail in results:
-        say(f"{name:12} {outcome:8} {took:8.1f}  {detail.splitlines()[0][:90] if detail else ''}".rstrip())
-    say(f"{'all':12} {'':8} {time.monotonic() - start:8.1f}")
+    say(f"{'step':12} {'result':8} {'seconds':>8} {'CPU s':>8}")
+    say(f"{'set-up':12} {'':8} {setup_time:8.1f} {setup_cpu:8.1f}")
+    for name, outcome, took, used, detail in results:
+        say(f"{name:12} {outcome:8} {took:8.1f} {used:8.1f}  {detail.splitlines()[0][:90] if detail else ''}".rstrip())
+    say(f"{'all':12} {'':8} {time.monotonic() - start:8.1f} {cpu_seconds():8.1f}")
     count = {o: sum(r[1] == o for r in results) for o in ("passed", "FAILED", "skipped")}
     say(f"{count['passed']} passed, {count['FAILED']} failed" + (f", {count['skipped']} skipped" if count["skipped"] else ""))
     return 1 if count["FAILED"] or not count["passed"] else 0
