@@ -321,7 +321,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=300)
     parser.add_argument("--online", action="store_true")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     paths = [Path(f).resolve() for f in args.files] or sorted(NOTEBOOKS.glob("*.ipynb"))
     if not paths:
         say("There is no notebook to run.")
