@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -52,23 +53,37 @@ function marked(extra = {}) {
   return { ...process.env, ...extra, [name]: value };
 }
 
-/** Command lines of the processes, started by these tests, that still run. */
+/** The processes, started by these tests, that still run: {pid, command}. */
 export function leftOver() {
-  if (process.platform === "linux") {
-    const found = [];
-    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+  if (process.platform !== "linux") {
+    const lines = execFileSync("ps", ["-axEww", "-o", "pid=,command="], { encoding: "utf8", maxBuffer: 1 << 28 }).split("\n");
+    return lines.filter((line) => line.includes(MARK)).map((line) => ({ pid: parseInt(line, 10), command: line.trim().slice(0, 200) }));
+  }
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap((pid) => {
+    try {
+      const ours = readFileSync(`/proc/${pid}/environ`, "utf8").includes(MARK);
+      const state = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "")[0];
+      const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+      return ours && state !== "Z" ? [{ pid: Number(pid), command }] : [];
+    } catch {
+      return []; // it ended meanwhile
+    }
+  });
+}
+
+/** Ends whatever is left over: asks first, and waits a while. */
+export function endAll() {
+  for (const signal of ["SIGTERM", "SIGKILL"]) {
+    for (const { pid } of leftOver()) {
       try {
-        if (!readFileSync(`/proc/${pid}/environ`, "utf8").includes(MARK)) continue;
-        const state = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "")[0];
-        if (state !== "Z") found.push(`${pid} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")}`);
+        process.kill(pid, signal);
       } catch {
         // It ended meanwhile.
       }
     }
-    return found;
+    // Not a timer: the process may be about to exit.
+    for (let tenths = 0; tenths < 50 && leftOver().length > 0; tenths++) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
   }
-  const lines = execFileSync("ps", ["-axEww", "-o", "pid=,command="], { encoding: "utf8", maxBuffer: 1 << 28 });
-  return lines.split("\n").filter((line) => line.includes(MARK));
 }
 
 /** Resolves when the condition holds; fails with what it says after the limit. */
@@ -89,8 +104,9 @@ export class Lab {
   /** trusted: as a reader has it; else as in a fresh clone that another JupyterLab opens. */
   static async start({ trusted = true } = {}) {
     const lab = new Lab();
-    lab.copy = trusted ? "my-lesson-browser" : "my-lesson-browser-untrusted";
-    lab.clear();
+    // Of this process, since the tests may run twice at once.
+    lab.copy = `my-lesson-browser-${process.pid}${trusted ? "" : "-untrusted"}`;
+    process.once("exit", () => lab.clear());
     lab.log = "";
     lab.process = spawn(
       join(ROOT, "scripts", "lesson"),
@@ -139,13 +155,17 @@ export class Lab {
 
   async stop() {
     this.process.kill("SIGTERM");
-    await this.ended;
-    this.clear();
+    const late = setTimeout(() => this.process.kill("SIGKILL"), SHORT);
+    const [, signal] = await this.ended;
+    clearTimeout(late);
+    assert.notEqual(signal, "SIGKILL", "JupyterLab did not stop when it was told to");
   }
 
+  /** Removes what ./scripts/lesson made for this copy. */
   clear() {
-    rmSync(join(ROOT, this.copy), { recursive: true, force: true });
-    rmSync(join(ROOT, ".cache", `jupyter-${this.copy}`), { recursive: true, force: true });
+    for (const path of [this.copy, join(".cache", `jupyter-${this.copy}`), join(".venv", ".stamps", `trust-${this.copy}`)]) {
+      rmSync(join(ROOT, path), { recursive: true, force: true });
+    }
   }
 }
 
@@ -189,8 +209,9 @@ const FLAGS = [
 export class Browser {
   static async start() {
     const browser = new Browser();
-    mkdirSync(OUT, { recursive: true });
-    browser.netlog = join(OUT, "network.json");
+    browser.folder = mkdtempSync(join(tmpdir(), "memorywall-"));
+    process.once("exit", () => rmSync(browser.folder, { recursive: true, force: true }));
+    browser.netlog = join(browser.folder, "network.json");
     const args = [...FLAGS, `--log-net-log=${browser.netlog}`];
     if (process.getuid?.() === 0) args.push("--no-sandbox"); // it refuses to run for root otherwise
     browser.chromium = await chromium.launch({
@@ -230,7 +251,6 @@ export class Browser {
       const at = Number(time) + Number(timeTickOffset);
       outside.add(`${params.url} (${this.opened.findLast((one) => one.at <= at)?.name ?? "before the first page"})`);
     }
-    rmSync(this.netlog);
     return { count, outside: [...outside] };
   }
 }

@@ -69,7 +69,7 @@ const out = values.screenshots ? resolve(values.screenshots) : join(root, ".cach
 if (!values.screenshots) rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 
-const tests = spawn(process.execPath, ["--test", "--test-reporter=spec", join(here, "lesson.test.mjs")], {
+const tests = spawn(process.execPath, ["--test-reporter=spec", join(here, "lesson.test.mjs")], {
   cwd: here,
   stdio: ["ignore", "inherit", "inherit"],
   env: {
@@ -80,5 +80,5 @@ const tests = spawn(process.execPath, ["--test", "--test-reporter=spec", join(he
     MEMORYWALL_BROWSER_HEADED: values.headed ? "yes" : "",
   },
 });
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => tests.kill(signal));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => tests.kill(signal));
 tests.on("exit", (code, signal) => process.exit(signal ? 1 : code));

@@ -3,15 +3,20 @@
 Standard library only.
 """
 
+import difflib
 import json
 import os
 import platform
+import re
+import signal
+import ssl
 import sys
 import time
+import urllib.request
 
 import reader
 from checkout import COPY, JUPYTER, PYTHON, ROOT, SCRIPTS, VENV, Stop, say
-from install import Log, Setup, cannot_write, digest, lock, run, stamp, stamped, write_if_changed
+from install import STAMPS, Log, Setup, cannot_write, digest, lock, run, stamp, stamped, write_if_changed
 
 HELP = """\
 usage: ./scripts/lesson [--restore [chapter] | --setup-only | --help] [options of JupyterLab]
@@ -24,13 +29,24 @@ chapters, my-lesson/.
                        version is kept in my-lesson/backups/. Does not open JupyterLab.
   --setup-only         set up, but do not open JupyterLab
   --no-browser         (JupyterLab's) print the address, open no browser
-  --port N             (JupyterLab's) listen on port N of localhost
+  --port N             (JupyterLab's) listen on port N of localhost; also opens a
+                       second JupyterLab while one is open
   --help               show this; --help-all shows JupyterLab's options
 
 The first chapter: my-lesson/00_index.ipynb. Stop JupyterLab with Ctrl-C, twice.
 """
 
 START = f"{COPY.name}/00_index.ipynb"
+
+# What JupyterLab's command line takes, beside --Class.name=value. It is known
+# here so that a slip is told before anything is set up; a test compares.
+LAB_FLAGS = frozenset((
+    "allow-root autoreload collaborative core-mode custom-css debug dev-mode expose-app-in-browser extensions-in-dev-mode "
+    "generate-config no-browser no-script script show-config show-config-json skip-dev-build splice-source watch y").split())
+LAB_OPTIONS = frozenset((
+    "app-dir browser certfile client-ca config gateway-url ip keyfile log-level notebook-dir port port-retries preferred-dir "
+    "pylab sock sock-mode transport watch").split())
+LAB_TELLS = frozenset(("help-all", "version", "generate-config", "show-config", "show-config-json"))  # and opens nothing
 
 
 def is_wsl():
@@ -51,6 +67,7 @@ def jupyter_files():
             "use_redirect_file": not is_wsl(),  # a browser of Windows cannot read the redirect file
             "jpserver_extensions": {"jupyter_lsp": False, "notebook_shim": False},
         },
+        "Application": {"log_level": "WARN"},  # what goes well is not told
         "MultiKernelManager": {"default_kernel_name": "gonb"},
         "KernelSpecManager": {"allowed_kernelspecs": ["gonb"], "ensure_native_kernel": False},
     }
@@ -104,13 +121,56 @@ def trust(setup):
 
 def restore(wanted):
     with lock():
-        for line in reader.restore(wanted):
+        for line in reader.restore(wanted, known_go()):
             say(line)
         log = Log()
         setup = Setup(log)
         if (VENV / ".stamps" / "python").exists():
             trust(setup)
     say("Start with ./scripts/lesson. In an open JupyterLab: File > Reload Notebook from Disk.")
+
+
+def known_go():
+    """The version of Go that the kernel last had."""
+    try:
+        return (STAMPS / "kernel-go").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def running():
+    """The addresses of the JupyterLabs of this checkout that answer."""
+    found = []
+    for path in sorted((JUPYTER / "runtime").glob("jpserver-*.json")):
+        try:
+            server = json.loads(path.read_text(encoding="utf-8"))
+            os.kill(server["pid"], 0)
+            # No proxy, and any certificate: this is our own machine.
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(
+                context=ssl._create_unverified_context()))
+            with opener.open(server["url"] + "api", timeout=3) as answer:
+                json.load(answer)["version"]
+            token = f"?token={server['token']}" if server["token"] else ""
+            found.append(f"{server['url']}lab/tree/{START}{token}")
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # it is gone
+    return found
+
+
+def check_options(options):
+    """Stop at an option that neither we nor JupyterLab have."""
+    for option in options:
+        if option == "--":
+            return
+        name = re.match(r"--?([^=]*)", option)
+        if name is None:
+            continue
+        name = name[1]
+        if name in LAB_FLAGS | LAB_OPTIONS | LAB_TELLS or re.fullmatch(r"[A-Z]\w*(\.\w+)+", name):
+            continue
+        near = difflib.get_close_matches(name, [*LAB_FLAGS, *LAB_OPTIONS, "restore", "setup-only", "help", "help-all"], 1)
+        raise Stop(f"{option}: unknown option." + (f" Did you mean --{near[0]}?" if near else "")
+                   + " ./scripts/lesson --help shows the options.", code=2)
 
 
 def parse(argv):
@@ -142,22 +202,37 @@ def main(argv):
             raise Stop(f"--restore stands alone, without {' '.join(rest)}")
         restore(ours["restore"])
         return
+    check_options(rest)
     start = time.monotonic()
     say(f"The lesson in {ROOT}")
     with lock():
         setup = Setup(Log())
         setup.make()
         jupyter_files()
-        notes = reader.refresh()
+        stamp("kernel-go", setup.go_version)
+        notes = reader.refresh(setup.go_version)
         trust(setup)
     for note in notes:
         say(note)
     say(f"Ready in {time.monotonic() - start:.1f} s.")
     if "setup-only" in ours:
         return
-    say(f"Opening JupyterLab on {START}. Its address, with the token, is below; stop it with Ctrl-C, twice.")
+    if not any(option.lstrip("-") in LAB_TELLS for option in rest):
+        open_already = running()
+        if open_already and not any(re.match(r"--(ServerApp\.)?port\b", option) for option in rest):
+            say("The lesson is open already. To open a second JupyterLab: ./scripts/lesson --port N, with a number of your choice. "
+                "The address of the first:")
+            for address in open_already:
+                say(f"    {address}")
+            return
+        if open_already:
+            say(f"Note: the lesson is open already at {open_already[0]}\n"
+                f"Both work on {COPY.name}/: what one saves, the other has to reload.")
+        say(f"Opening JupyterLab on {START} …")
     os.chdir(ROOT)
-    os.execve(PYTHON, [str(PYTHON), "-E", "-s", "-m", "jupyterlab", *rest], setup.env)
+    # A Ctrl-C now waits until lab.py can take it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    os.execve(PYTHON, [str(PYTHON), "-E", "-s", str(SCRIPTS / "lib" / "lab.py"), *rest], setup.env)
 
 
 if __name__ == "__main__":

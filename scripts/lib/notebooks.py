@@ -33,7 +33,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="notebooks that run at once (default 2)")
     parser.add_argument("--timeout", type=int, default=300, metavar="S", help="seconds that one cell may take (default 300)")
     parser.add_argument("--online", action="store_true", help="leave the network on (default: off where the system allows it)")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()  # options and files in any order
     try:
         with lock():
             setup = Setup(Log("notebooks-setup.log"))

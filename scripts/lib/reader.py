@@ -2,10 +2,13 @@
 
 Beside it, in my-lesson/.originals/, lies each chapter as it was when it was
 copied: so we can tell what the reader changed from what the lesson changed.
+
+JupyterLab copies the kernel's description of its language into a notebook that
+it opens. The description has Go's version in it, so the chapters do not have
+it; the copies do, or else opening one would mark it as changed.
 Standard library only.
 """
 
-import contextlib
 import json
 import re
 import time
@@ -24,6 +27,57 @@ def sources(text):
         return [(c["cell_type"], "".join(c["source"])) for c in cells]
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def content(text):
+    """A notebook without what a program writes into it by itself. None: not a notebook."""
+    try:
+        nb = json.loads(text)
+        nb["metadata"].pop("language_info", None)
+        for cell in nb["cells"]:
+            cell["source"] = "".join(cell["source"])
+            cell["metadata"].pop("execution", None)
+            cell["metadata"].pop("trusted", None)
+            for output in cell.get("outputs", ()):
+                if "text" in output:
+                    output["text"] = "".join(output["text"])
+                for mime, value in output.get("data", {}).items():
+                    if isinstance(value, list) and all(isinstance(v, str) for v in value):
+                        output["data"][mime] = "".join(value)
+        return nb
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def same(one, other):
+    """Whether two texts are the same notebook: opened and saved counts as the same."""
+    if one is None or other is None or one == other:
+        return one == other
+    notebook = content(one)
+    return notebook is not None and notebook == content(other)
+
+
+def written(nb):
+    """A notebook's text, as nbformat writes it."""
+    return json.dumps(nb, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def language(text):
+    try:
+        return json.loads(text)["metadata"]["language_info"]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def described(text, version):
+    """The text with the version of Go in its language's description, if it has one."""
+    if not version or not isinstance(language(text), dict):
+        return text
+    nb = json.loads(text)
+    if written(nb) != text:
+        return text
+    nb["metadata"]["language_info"]["version"] = version
+    return written(nb)
 
 
 def read(path):
@@ -51,13 +105,16 @@ def keep(path):
     return target
 
 
-def put(name, text):
-    write_whole(COPY / name, text)
+def put(name, text, version):
+    write_whole(COPY / name, described(text, version))
     write_whole(ORIGINALS / name, text)
 
 
-def refresh():
-    """Bring my-lesson/ up to date; returns lines that the reader should see."""
+def refresh(version=""):
+    """Bring my-lesson/ up to date; returns lines that the reader should see.
+
+    version: the kernel's Go.
+    """
     notes = []
     fresh = not COPY.exists()
     COPY.mkdir(exist_ok=True)
@@ -65,18 +122,20 @@ def refresh():
         name, text = original.name, read(original)
         mine, base = read(COPY / name), read(ORIGINALS / name)
         if mine is None:
-            put(name, text)
-        elif mine == text:
-            if base != text:
+            put(name, text, version)
+        elif same(mine, text):
+            if described(text, version) != text and language(mine) != language(described(text, version)):
+                put(name, text, version)
+            elif base != text:
                 write_whole(ORIGINALS / name, text)
-        elif base == text:
+        elif base is not None and same(base, text):
             pass  # the lesson did not change; the reader's work stays
-        elif mine == base:
-            put(name, text)
+        elif same(mine, base):
+            put(name, text, version)
             notes.append(f"{name}: brought up to date with the lesson")
         elif sources(mine) == sources(text if base is None else base):
             kept = keep(COPY / name)
-            put(name, text)
+            put(name, text, version)
             notes.append(f"{name}: brought up to date with the lesson; your outputs are kept in {kept.relative_to(ROOT)}")
         else:
             notes.append(f"{name}: the lesson has a newer version, yours is changed and stays. "
@@ -84,7 +143,7 @@ def refresh():
     names = {c.name for c in chapters()}
     for old in sorted(COPY.glob("*.ipynb")):
         base = read(ORIGINALS / old.name)
-        if old.name not in names and base is not None and read(old) == base:
+        if old.name not in names and base is not None and same(read(old), base):
             old.unlink()
             (ORIGINALS / old.name).unlink()
             notes.append(f"{old.name}: removed, the lesson has no such chapter any more")
@@ -108,29 +167,28 @@ def choose(wanted):
     return found
 
 
-def restore(wanted):
+def restore(wanted, version=""):
     """Bring originals back; what the reader had is kept in backups/."""
     lines = []
     for original in choose(wanted):
         name, text = original.name, read(original)
         mine = read(COPY / name)
-        if mine == text:
+        if same(mine, text):
             write_whole(ORIGINALS / name, text)
             lines.append(f"{name}: is the original already")
             continue
         COPY.mkdir(exist_ok=True)
         kept = keep(COPY / name) if mine is not None else None
-        put(name, text)
+        put(name, text, version)
         lines.append(f"{name}: restored" + (f"; yours is kept as {kept.relative_to(ROOT)}" if kept else ""))
     return lines
 
 
 def untouched():
-    """Files with exactly our content: only those may be marked as trusted."""
+    """Files with our content: only those may be marked as trusted."""
     found = list(chapters())
     for original in chapters():
-        with contextlib.suppress(OSError):
-            copy = COPY / original.name
-            if copy.read_bytes() == original.read_bytes():
-                found.append(copy)
+        copy = COPY / original.name
+        if same(read(copy), read(original)):
+            found.append(copy)
     return found

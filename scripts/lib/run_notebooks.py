@@ -5,6 +5,7 @@ Runs in .venv, with nbclient and nbformat.
 
 import argparse
 import asyncio
+import atexit
 import contextlib
 import copy
 import ctypes
@@ -15,6 +16,7 @@ import re
 import socket
 import struct
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -136,8 +138,11 @@ class Runner:
                                 record_timing=False, resources={"metadata": {"path": str(path.parent)}})
         done = 0
         total = sum(c.cell_type == "code" for c in nb.cells)
+        said = tempfile.TemporaryFile()  # what the kernel itself writes to standard error
+        started = False
         try:
-            async with client.async_setup_kernel(env=env):
+            async with client.async_setup_kernel(env=env, stderr=said):
+                started = True
                 for index, cell in enumerate(nb.cells):
                     try:
                         await client.async_execute_cell(cell, index, execution_count=done + 1)
@@ -146,14 +151,20 @@ class Runner:
                     except CellTimeoutError:
                         raise Failure(f"cell {cell.get('id', index)} took more than {self.args.timeout} s") from None
                     except DeadKernelError:
-                        raise Failure(f"the kernel died in cell {cell.get('id', index)}") from None
+                        raise Failure(f"the kernel died in cell {cell.get('id', index)}{cause(said)}") from None
                     done += cell.cell_type == "code"
                     for output in cell.get("outputs", []):
                         if output.output_type == "error":
                             raise Failure(f"cell {cell.get('id', index)} failed: {failure_text(cell, output)}")
+        except Exception as err:
+            if started:
+                raise
+            raise Failure(f"the kernel does not start{cause(said) or f': {err}'}") from None
         finally:
             if client.km is not None and await manager.is_alive():
                 await manager.shutdown_kernel(now=True)
+            said.close()
+            atexit.unregister(client._cleanup_kernel)  # it is done, and complains if the kernel never was
         return total
 
     async def one(self, path):
@@ -202,6 +213,16 @@ class Runner:
         if not complaints:
             say(f"  ok   {show(path)} ({took})")
         return not complaints
+
+
+def cause(said):
+    """The first line of a kernel's standard error that says what is wrong, after a colon."""
+    said.seek(0)
+    lines = [line.strip() for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]
+    telling = [line for line in lines if re.match(r"[EF]\d{4} |panic:|fatal error:|\S*(?i:error)\b", line)]
+    for line in (telling or lines)[:1]:
+        return ": " + re.sub(r"^[EF]\d{4} \S+\s+\d+ \S+\] ", "", line)[:500]
+    return ""
 
 
 def failure_text(cell, err):
@@ -321,7 +342,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=300)
     parser.add_argument("--online", action="store_true")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     paths = [Path(f).resolve() for f in args.files] or sorted(NOTEBOOKS.glob("*.ipynb"))
     if not paths:
         say("There is no notebook to run.")

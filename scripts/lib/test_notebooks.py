@@ -5,6 +5,9 @@ import asyncio
 import contextlib
 import copy
 import io
+import json
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -126,6 +129,25 @@ class Check(unittest.TestCase):
             cells = nbformat.reads(after, 4).cells
             self.assertEqual([c.outputs[0].text for c in cells], ["2\n", measured])
             self.assertTrue(self.check(nbformat.reads(after, 4), ran)[0])
+
+    def test_kernel_that_does_not_start(self):
+        with tempfile.TemporaryDirectory() as folder:
+            spec = Path(folder) / "share" / "jupyter" / "kernels" / "gonb-raw" / "kernel.json"
+            spec.parent.mkdir(parents=True)
+            code_ = ("import sys; sys.exit('starting\\nF1130 10:11:12.123456   12 main.go:9] there is no go command\\n"
+                     "goroutine 1 [running]:\\nmain.main()')")
+            spec.write_text(json.dumps({"argv": [sys.executable, "-c", code_], "display_name": "", "language": "go"}), encoding="utf-8")
+            path = Path(folder) / "chapter.ipynb"
+            path.write_text(run_notebooks.text_of(self.stored(code("a"))), encoding="utf-8")
+            done = subprocess.run(
+                [sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv.pop(1)); import pathlib, run_notebooks; "
+                 "run_notebooks.VENV = pathlib.Path(sys.argv.pop(1)); run_notebooks.main()",
+                 str(Path(run_notebooks.__file__).parent), folder, "update", "--keep-measured", str(path), "--online"],
+                capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout.splitlines()[1:2], [f"  FAIL {path}: the kernel does not start: there is no go command"])
+        self.assertEqual(done.stderr, "")
+        self.assertNotIn("goroutine", done.stdout)
 
     def test_failures_tell_what_the_compiler_said(self):
         cell = code("a", html("<p>noise</p>"), v4.new_output("error", ename="ERROR", evalue="exit status 1",

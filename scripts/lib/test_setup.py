@@ -4,6 +4,7 @@ packages are fakes: what happens when things go wrong, without the network.
 
 import base64
 import hashlib
+import http.server
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import zipfile
@@ -51,8 +53,12 @@ mkdir -p node_modules/echarts/dist && echo done >node_modules/echarts/dist/echar
 
 # Stands for JupyterLab: tells what it was started with.
 FAKE_LAB = """\
-import json, os, sys
-print("LAB " + json.dumps({"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd()}))
+import json, os, time
+class LabApp:
+    @staticmethod
+    def launch_instance(argv):
+        print("LAB " + json.dumps({"argv": argv, "env": dict(os.environ), "cwd": os.getcwd()}), flush=True)
+        time.sleep(float(os.environ.get("FAKE_LAB_LOADS", 0)))
 """
 
 FAKE_SIGN = """\
@@ -134,7 +140,7 @@ class Fixture(unittest.TestCase):
         wheels = cls.folder / "wheels"
         wheels.mkdir()
         lab = wheel(wheels / "jupyterlab-4.0-py3-none-any.whl",
-                    {"jupyterlab/__init__.py": "", "jupyterlab/__main__.py": FAKE_LAB})
+                    {"jupyterlab/__init__.py": "", "jupyterlab/labapp.py": FAKE_LAB, "jupyter_server/serverapp.py": "ServerApp = object\n"})
         nbformat = wheel(wheels / "nbformat-5.0-py3-none-any.whl",
                          {"nbformat/__init__.py": "def read(path, as_version):\n    return open(path).read()\n",
                           "nbformat/sign.py": FAKE_SIGN})
@@ -309,7 +315,7 @@ class Repair(Fixture):
     def test_interrupted_packages_are_installed_again(self):
         (self.root / ".venv/.stamps/python").unlink()
         (self.root / ".venv/.stamps/requirements.txt.begun").write_text("", encoding="utf-8")
-        broken = next(self.root.glob(".venv/lib/python*/site-packages/jupyterlab/__main__.py"))
+        broken = next(self.root.glob(".venv/lib/python*/site-packages/jupyterlab/labapp.py"))
         broken.unlink()
         self.lab(self.lesson())
         self.assertTrue(broken.exists())
@@ -400,6 +406,65 @@ class Repair(Fixture):
         self.assertNotIn("Ready", run.stdout)
 
 
+class Open(Fixture):
+    def test_mistyped_option(self):
+        shutil.rmtree(self.root / ".venv")
+        for option, near in (("--bogus", ""), ("--no-browsr", "--no-browser"), ("--prot=1", "--port"), ("--setup_only", "--setup-only")):
+            run = self.lesson(option)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(f"{option}: unknown option", run.stderr)
+            self.assertIn(near, run.stderr)
+        self.assertFalse((self.root / ".venv").exists())
+
+    def test_options_of_jupyterlab_pass(self):
+        options = ["--no-browser", "--port=1", "--ip", "::1", "-y", "--LabApp.expose_app_in_browser=True", "--ServerApp.token=x", "a name"]
+        self.assertEqual(self.lab(self.lesson(*options))["argv"], options)
+
+    def test_ctrl_c_while_jupyterlab_loads(self):
+        run = subprocess.Popen([str(self.root / "scripts" / "lesson")], cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, encoding="utf-8", env=self.environment(self.log, FAKE_LAB_LOADS="60"),
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+        for line in run.stdout:
+            if line.startswith("LAB "):
+                break
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=30)
+        self.assertEqual(run.returncode, 130)
+        self.assertEqual(err, "\nStopped before JupyterLab was open.\n")
+
+    def test_open_already(self):
+        class Answer(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(b'{"version": "2"}')
+
+            def log_message(self, *args):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        url = f"http://127.0.0.1:{server.server_port}/"
+        runtime = self.root / ".cache" / "jupyter" / "runtime"
+        (runtime / "jpserver-1.json").write_text(json.dumps({"pid": os.getpid(), "url": url, "token": "abc"}), encoding="utf-8")
+        address = url + "lab/tree/my-lesson/00_index.ipynb?token=abc"
+        run = self.lesson("--no-browser")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stdout.splitlines()[-1].strip(), address)
+        self.assertIn("--port", run.stdout)
+        self.assertNotIn("LAB", run.stdout)
+        run = self.lesson("--port", "0")
+        self.lab(run)
+        self.assertIn(address, run.stdout)
+        self.assertIn("my-lesson/", run.stdout.split(address)[1])
+        # A file that a killed JupyterLab left is no obstacle.
+        server.shutdown()
+        server.server_close()
+        self.lab(self.lesson())
+
+
 class Trouble(Fixture):
     def failing(self, *texts, **env):
         run = self.lesson("--setup-only", **env)
@@ -469,6 +534,48 @@ class Copy(Fixture):
         self.assertEqual(self.text("my-lesson/01_first.ipynb"), notebook("first", "new"))
         backups = list((self.root / "my-lesson/backups").iterdir())
         self.assertEqual([b.read_text(encoding="utf-8") for b in backups], [notebook("first", output="2")])
+
+    def opened(self, path, **language):
+        """The notebook as JupyterLab writes it when it was opened, and perhaps run, but not changed."""
+        nb = json.loads(self.text(path))
+        nb["metadata"]["language_info"] = {**nb["metadata"].get("language_info", {}), **language}
+        for cell in nb["cells"]:
+            cell["source"] = "".join(cell["source"]).splitlines(keepends=True)
+            cell["metadata"]["execution"] = {"iopub.execute_input": "2026-01-01"}
+        return json.dumps(nb, sort_keys=True)
+
+    def test_opened_but_unedited_counts_as_unchanged(self):
+        opened = self.opened("my-lesson/01_first.ipynb", name="go", version="go1.26.9")
+        self.change("my-lesson/01_first.ipynb", opened)
+        (self.root / ".cache/jupyter/data/nbsignatures.db").unlink()
+        self.lab(self.lesson())
+        self.assertIn(opened, self.text(".cache/jupyter/data/nbsignatures.db"))  # trusted
+        self.assertIn("original already", self.lesson("--restore", "1").stdout)
+        self.change("my-lesson/01_first.ipynb", opened)
+        self.change("notebooks/01_first.ipynb", notebook("first", "new"))
+        self.assertIn("01_first.ipynb: brought up to date with the lesson\n", self.lesson("--setup-only").stdout)
+        self.assertEqual(self.text("my-lesson/01_first.ipynb"), notebook("first", "new"))
+        self.assertFalse((self.root / "my-lesson/backups").exists())
+        # One letter more is a change.
+        self.change("my-lesson/01_first.ipynb", self.opened("my-lesson/01_first.ipynb").replace("first", "first!"))
+        self.assertNotIn("original already", self.lesson("--restore", "1").stdout)
+
+    def test_copy_has_the_language_as_the_kernel_describes_it(self):
+        language = {"name": "go", "mimetype": "text/x-go"}
+        chapter = json.loads(notebook("größe"))
+        chapter["metadata"]["language_info"] = language
+        text = json.dumps(chapter, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        self.change("notebooks/01_first.ipynb", text)
+        for version in ("go1.26.9", "go1.27.1"):
+            self.lab(self.lesson(FAKE_GO_VERSION=version))
+            copy = self.text("my-lesson/01_first.ipynb")
+            self.assertEqual(json.loads(copy)["metadata"]["language_info"], {**language, "version": version})
+            self.assertEqual(copy, text.replace('"name": "go"', f'"name": "go",\n   "version": "{version}"'))
+            self.assertEqual(self.text("notebooks/01_first.ipynb"), text)
+            self.assertIn(copy, self.text(".cache/jupyter/data/nbsignatures.db"))
+        self.change("my-lesson/01_first.ipynb", notebook("mine"))
+        self.lesson("--restore", "1")
+        self.assertEqual(self.text("my-lesson/01_first.ipynb"), copy)
 
     def test_deleted_chapters_come_back(self):
         (self.root / "my-lesson/01_first.ipynb").unlink()
