@@ -198,12 +198,17 @@ def unstamp(name):
 held_lock = ()
 
 
+def end_by_signal(number, frame):
+    print(f"\nEnded by {signal.Signals(number).name}. Start again: what is done already is kept.", file=sys.stderr, flush=True)
+    sys.exit(128 + number)
+
+
 @contextlib.contextmanager
 def lock():
     """One set-up at a time; a second one waits for the first."""
     global held_lock
     for name in ("SIGTERM", "SIGHUP"):  # end like on Ctrl-C: take the running command along
-        signal.signal(getattr(signal, name), lambda number, frame: sys.exit(128 + number))
+        signal.signal(getattr(signal, name), end_by_signal)
     try:
         CACHE.mkdir(exist_ok=True)
         file = open(CACHE / "setup.lock", "a+", encoding="utf-8")

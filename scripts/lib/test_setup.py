@@ -220,7 +220,7 @@ class Start(Fixture):
         first = self.lesson()
         self.lab(first)
         self.assertEqual(self.work_done(), [])
-        self.assertNotIn("…", first.stdout)
+        self.assertNotIn("step ", first.stdout)
 
     def test_moved_checkout(self):
         moved = self.place / "moved $HOME 'away'"
