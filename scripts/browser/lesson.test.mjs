@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { allChapters, Browser, cellsOf, chapters, constant, endAll, figuresIn, Lab, leftOver, ROOT, until } from "./lab.mjs";
 
-const LIMIT = { timeout: 300_000 };
+const LIMIT = { timeout: 600_000 };
 const SHOTS = Boolean(process.env.MEMORYWALL_BROWSER_SHOTS);
 
 let browser, lab, untrusted;
@@ -60,11 +60,21 @@ function assertNone(what, complaints) {
   assert.fail(`${what}:\n${lines.slice(0, 20).join("\n")}`);
 }
 
+/**
+ * Whether a cell says that something went wrong. A measured dot above a measured
+ * roof is no mistake of the lesson: other programs may have slowed the roof down.
+ */
+function complains(cell, html) {
+  const alerts = html.split('role="alert"').length - 1;
+  const doubts = cell.tags.includes("machine") ? html.split("✗ A dot above its roof<").length - 1 : 0;
+  return alerts > doubts;
+}
+
 /** Fails with what these cells show, if any of them went wrong. */
 function assertAllWell(...cells) {
   const failed = cells.filter((cell) =>
     cell.outputs.some((output) =>
-      output.output_type === "error" || output.name === "stderr" || /role="alert"/.test(output.data?.["text/html"] ?? "")));
+      output.output_type === "error" || output.name === "stderr" || complains(cell, [output.data?.["text/html"] ?? ""].flat().join(""))));
   assertNone("cells that went wrong", failed.map((cell) => `${cell.id}: ${cell.text.replace(/\s+/g, " ").slice(-600)}`));
 }
 
