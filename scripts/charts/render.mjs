@@ -125,14 +125,19 @@ function alive(pid) {
 export function serve(socket, parent) {
   load(); // first, so that whoever finds the socket need not wait for it
   const server = createServer(answer);
-  let inode;
+  let ours;
+  // Which file lies there: a new one may have the number of an old one.
+  const there = () => {
+    try {
+      const file = statSync(socket, { bigint: true });
+      return file.isSocket() ? `${file.dev} ${file.ino} ${file.birthtimeNs}` : "";
+    } catch {
+      return ""; // it is gone already
+    }
+  };
   const clear = () => {
     // Another process may have put its own socket there since.
-    try {
-      if (statSync(socket).ino === inode) rmSync(socket);
-    } catch {
-      // It is gone already.
-    }
+    if (ours && there() === ours) rmSync(socket, { force: true });
   };
   const end = () => {
     clear();
@@ -148,8 +153,8 @@ export function serve(socket, parent) {
   const mask = process.umask(0o177);
   server.listen(socket, () => {
     process.umask(mask);
-    chmodSync(socket, 0o600);
-    inode = statSync(socket).ino;
+    ours = there();
+    if (ours) chmodSync(socket, 0o600);
   });
   if (parent) {
     const born = process.ppid;
