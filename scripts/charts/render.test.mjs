@@ -245,7 +245,7 @@ describe("the server", () => {
 
   const ask = (method, path, body) =>
     new Promise((done, failed) => {
-      const r = request({ socketPath: socket, method, path }, (response) => {
+      const r = request({ socketPath: socket, method, path, agent: false }, (response) => {
         let text = "";
         response.on("data", (d) => (text += d));
         response.on("end", () => done({ status: response.statusCode, type: response.headers["content-type"], text }));
