@@ -1,6 +1,7 @@
 package matmul
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 )
@@ -19,6 +20,7 @@ type job[T Float] struct {
 	next           atomic.Int64
 	running        sync.WaitGroup
 	threads        []*thread[T]
+	nothing        func() // what start has a goroutine do beside
 }
 
 // A thread is one thread's part of a job: its packed copies, and the function
@@ -52,8 +54,25 @@ func (j *job[T]) take(ws *workspace[T]) {
 	}
 }
 
+// start lets so many other threads take blocks. Each needs an idle thread of
+// the system to fetch it from here. The goroutine that was started last would
+// be fetched late: the scheduler holds it back for this thread, which may be
+// about to wait, for some tens of microseconds. So one more is started that
+// has nothing to do.
+func (j *job[T]) start(others int) {
+	if others < 1 {
+		return
+	}
+	j.running.Add(others + 1)
+	for _, t := range j.threads[1 : 1+others] {
+		go t.run()
+	}
+	go j.nothing()
+}
+
 // cut chooses the blocks for a number of threads: one where that is best, else
-// some per thread, so that a thread that lost its core holds nobody up.
+// one for each, or some where memory sets the pace, so that a thread that lost
+// its core holds nobody up.
 func (j *job[T]) cut(threads int) {
 	mr, nr := j.e.kern.mr, j.e.kern.nr
 	j.rows, j.cols = j.m, j.n
@@ -69,21 +88,18 @@ func (j *job[T]) cut(threads int) {
 		// long enough for the hardware to follow.
 		j.cols = roundUp(max(nr, blocksOf(j.n, fewPerThread*threads)), nr)
 	default:
-		// Halve the longer side, in tiles, until there are blocks enough. Blocks
-		// stay square, since each reads (rows + cols)·k elements, and large,
-		// since each packs its own part of B.
-		const perThread, enough = 4, 512
-		for {
-			n := blocksOf(j.m, j.rows) * blocksOf(j.n, j.cols)
-			if n >= perThread*threads || n >= threads && max(j.rows, j.cols) <= enough {
-				break
+		// One block for each thread, since each packs its own part of B, in a
+		// grid whose largest block has the least work.
+		least := math.Inf(1)
+		for down := 1; down <= threads; down++ {
+			if threads%down != 0 {
+				continue
 			}
-			if j.rows >= j.cols && j.rows > mr {
-				j.rows = roundUp((j.rows+1)/2, mr)
-			} else if j.cols > nr {
-				j.cols = roundUp((j.cols+1)/2, nr)
-			} else {
-				break
+			rows := roundUp(blocksOf(j.m, down), mr)
+			cols := roundUp(blocksOf(j.n, threads/down), nr)
+			r, c := float64(min(rows, j.m)), float64(min(cols, j.n))
+			if cost := r*c + 16*(r+c); cost < least { // in multiply-adds, over k
+				least, j.rows, j.cols = cost, rows, cols
 			}
 		}
 	}
@@ -93,7 +109,7 @@ func (j *job[T]) cut(threads int) {
 
 // Blocks per thread where memory holds the work back.
 const (
-	vecPerThread = 8
+	vecPerThread = 32
 	fewPerThread = 2
 )
 
@@ -109,6 +125,7 @@ func (p *pool[T]) do(threads int, add bool, m, n, k int, a []T, lda int, b []T, 
 	j, _ := p.free.Get().(*job[T])
 	if j == nil {
 		j = &job[T]{e: p.engine}
+		j.nothing = j.running.Done
 	}
 	j.add, j.m, j.n, j.k = add, m, n, k
 	j.a, j.lda, j.b, j.ldb, j.c, j.ldc = a, lda, b, ldb, c, ldc
@@ -116,10 +133,7 @@ func (p *pool[T]) do(threads int, add bool, m, n, k int, a []T, lda int, b []T, 
 	j.cut(threads)
 	threads = min(threads, j.blocks)
 	j.grow(threads)
-	j.running.Add(threads - 1)
-	for _, t := range j.threads[1:threads] {
-		go t.run()
-	}
+	j.start(threads - 1)
 	j.take(&j.threads[0].ws)
 	j.running.Wait()
 	j.a, j.b, j.c = nil, nil, nil // the caller's memory is not ours to keep

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 //go:embed helper/openblas.c
@@ -147,12 +148,27 @@ func (b *openBLAS) run(reps int) (seconds, element float64, err error) {
 	return seconds, element, nil
 }
 
+// pause takes the helper off the cores, and resume lets it go on. Its worker
+// threads wait for the next call in a busy loop, for about a tenth of a second:
+// they would take the cores from whoever has the next turn.
+func (b *openBLAS) pause() error { return b.signal(syscall.SIGSTOP) }
+
+func (b *openBLAS) resume() error { return b.signal(syscall.SIGCONT) }
+
+func (b *openBLAS) signal(s syscall.Signal) error {
+	if err := b.cmd.Process.Signal(s); err != nil {
+		return fmt.Errorf("OpenBLAS helper: %w", err)
+	}
+	return nil
+}
+
 func (b *openBLAS) stop() {
 	if b.in != nil {
 		b.in.Close()
 	}
 	if b.cmd != nil && b.cmd.Process != nil {
-		b.cmd.Wait() //nolint:errcheck // it ends when its input does
+		b.cmd.Process.Signal(syscall.SIGCONT) //nolint:errcheck // it may have ended
+		b.cmd.Wait()                          //nolint:errcheck // it ends when its input does
 	}
 	os.RemoveAll(b.dir)
 }
