@@ -215,9 +215,10 @@ func (e *engine[T]) matrixVector(ws *workspace[T], add bool, m, k int, a []T, ld
 		}
 		x = ws.b
 	}
-	ws.c = room(ws.c, dotRows)
-	for i := 0; i < m; i += dotRows {
-		rows := min(dotRows, m-i)
+	most := e.kern.dotRows
+	ws.c = room(ws.c, most)
+	for i := 0; i < m; i += most {
+		rows := min(most, m-i)
 		if !add {
 			e.kern.dot(k, &a[i*lda], lda, &x[0], &y[i*ldy], ldy, rows)
 			continue

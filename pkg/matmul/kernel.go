@@ -18,11 +18,9 @@ type kernel[T Float] struct {
 
 	// dot computes y = A·x for 1 ≤ rows ≤ dotRows and n ≥ 1, with ldy elements
 	// between the results. What it equals is [dotGo].
-	dot func(n int, a *T, lda int, x *T, y *T, ldy int, rows int)
+	dot     func(n int, a *T, lda int, x *T, y *T, ldy int, rows int)
+	dotRows int
 }
-
-// dotRows is how many rows dot takes at most.
-const dotRows = 4
 
 // The tile of the plain Go kernel.
 const (
@@ -32,7 +30,7 @@ const (
 
 func goKernel[T Float]() *kernel[T] {
 	return &kernel[T]{
-		isa: "go", mr: goMR, nr: goNR, tile: tileGo[T], dot: dotGo[T],
+		isa: "go", mr: goMR, nr: goNR, tile: tileGo[T], dot: dotGo[T], dotRows: 4,
 	}
 }
 

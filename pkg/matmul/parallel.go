@@ -82,7 +82,8 @@ func (j *job[T]) cut(threads int) {
 	switch {
 	case threads == 1 || work <= j.e.serialFLOPs:
 	case j.n == 1:
-		j.rows = roundUp(max(dotRows, blocksOf(j.m, vecPerThread*threads)), dotRows)
+		most := j.e.kern.dotRows
+		j.rows = roundUp(max(most, blocksOf(j.m, vecPerThread*threads)), most)
 	case j.m <= j.e.fewRows:
 		// B comes from memory once: cut along its rows, into stretches that are
 		// long enough for the hardware to follow.

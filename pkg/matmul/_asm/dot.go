@@ -8,10 +8,21 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-const (
-	dotRows = 4 // rows at a time: so many streams from memory, and one read of x for all
-	dotVecs = 2 // vectors of each row at a time: eight sums hide the latency of a fused multiply-add
-)
+// dotRows is how many rows go at a time: so many streams from memory, and one
+// read of x for all. Memory answers eight streams faster than four.
+const dotRows = 8
+
+// dotVecs returns how many vectors of each row go at a time: eight sums hide the
+// latency of a fused multiply-add.
+func (i *isa) dotVecs(rows int) int {
+	switch {
+	case rows == 1:
+		return 4
+	case rows > 4 && i == avx2: // it has 16 registers
+		return 1
+	}
+	return 2
+}
 
 // dot writes y = A·x for up to dotRows rows of A.
 func (f *gen) dot(i *isa, e *elem) {
@@ -36,27 +47,25 @@ func (f *gen) dot(i *isa, e *elem) {
 		"\t}",
 	)
 	var (
-		a    = []reg.GPPhysical{reg.RAX, reg.R9, reg.R10, reg.R11}
+		a    = rowsOf{reg.RAX, reg.R9, reg.RSI, reg.R10}
 		x    = reg.RBX
 		y    = reg.RCX
 		left = reg.RDX
-		lda  = reg.RSI
 		ldy  = reg.RDI
 		tmp  = reg.R8
 		rows = reg.R12
 	)
 	g.Load(g.Param("n"), left)
-	g.Load(g.Param("a"), a[0])
-	g.Load(g.Param("lda"), lda)
+	g.Load(g.Param("a"), a.first)
+	g.Load(g.Param("lda"), a.lda)
 	g.Load(g.Param("x"), x)
 	g.Load(g.Param("y"), y)
 	g.Load(g.Param("ldy"), ldy)
 	g.Load(g.Param("rows"), rows)
-	g.SHLQ(operand.U8(e.shift), lda)
+	g.SHLQ(operand.U8(e.shift), a.lda)
 	g.SHLQ(operand.U8(e.shift), ldy)
-	for r := 1; r < dotRows; r++ {
-		g.LEAQ(operand.Mem{Base: a[r-1], Index: lda, Scale: 1}, a[r])
-	}
+	g.LEAQ(operand.Mem{Base: a.lda, Index: a.lda, Scale: 2}, a.lda3)
+	g.LEAQ(operand.Mem{Base: a.first, Index: a.lda, Scale: 4}, a.fifth)
 	for r := dotRows; r > 1; r-- {
 		g.CMPQ(rows, operand.U8(r))
 		g.JEQ(operand.LabelRef(fmt.Sprintf("rows%d", r)))
@@ -67,13 +76,37 @@ func (f *gen) dot(i *isa, e *elem) {
 	}
 }
 
-func (g *vecGen) dotBody(rows int, a []reg.GPPhysical, x, y, left, ldy, tmp reg.GPPhysical) {
+// rowsOf holds the addresses of up to eight rows: of the first, of the fifth,
+// and once and three times the bytes from row to row.
+type rowsOf struct{ first, fifth, lda, lda3 reg.GPPhysical }
+
+// at returns the place so many bytes along row r.
+func (a rowsOf) at(r, bytes int) operand.Mem {
+	m := operand.Mem{Base: a.first, Disp: bytes}
+	if r >= 4 {
+		m.Base = a.fifth
+	}
+	switch r % 4 {
+	case 1, 2:
+		m.Index, m.Scale = a.lda, uint8(r%4)
+	case 3:
+		m.Index, m.Scale = a.lda3, 1
+	}
+	return m
+}
+
+// forward moves so many bytes along the rows.
+func (g *vecGen) forward(a rowsOf, rows, bytes int) {
+	g.ADDQ(operand.I32(bytes), a.first)
+	if rows > 4 {
+		g.ADDQ(operand.I32(bytes), a.fifth)
+	}
+}
+
+func (g *vecGen) dotBody(rows int, a rowsOf, x, y, left, ldy, tmp reg.GPPhysical) {
 	label := func(s string) string { return fmt.Sprintf("rows%d%s", rows, s) }
 	lanes := g.isa.bytes / g.elem.size()
-	vecs := dotVecs
-	if rows == 1 {
-		vecs = 4 // a single row needs more sums at once
-	}
+	vecs := g.isa.dotVecs(rows)
 	sum := func(r, v int) reg.VecPhysical { return g.isa.regs[r*vecs+v] }
 	xs := g.isa.regs[rows*vecs:]
 	t := g.isa.regs[rows*vecs+vecs]
@@ -94,13 +127,11 @@ func (g *vecGen) dotBody(rows int, a []reg.GPPhysical, x, y, left, ldy, tmp reg.
 	}
 	for r := range rows {
 		for v := range vecs {
-			g.fmaMem(operand.Mem{Base: a[r], Disp: v * g.isa.bytes}, xs[v], sum(r, v))
+			g.fmaMem(a.at(r, v*g.isa.bytes), xs[v], sum(r, v))
 		}
 	}
 	g.ADDQ(operand.I32(bytes), x)
-	for r := range rows {
-		g.ADDQ(operand.I32(bytes), a[r])
-	}
+	g.forward(a, rows, bytes)
 	g.SUBQ(operand.U8(step), left)
 	g.JGE(operand.LabelRef(label("loop")))
 
@@ -113,9 +144,9 @@ func (g *vecGen) dotBody(rows int, a []reg.GPPhysical, x, y, left, ldy, tmp reg.
 	g.load(operand.Mem{Base: x}, xs[0], false)
 	g.ADDQ(operand.U8(g.isa.bytes), x)
 	for r := range rows {
-		g.fmaMem(operand.Mem{Base: a[r]}, xs[0], sum(r, 0))
-		g.ADDQ(operand.U8(g.isa.bytes), a[r])
+		g.fmaMem(a.at(r, 0), xs[0], sum(r, 0))
 	}
+	g.forward(a, rows, g.isa.bytes)
 	g.SUBQ(operand.U8(lanes), left)
 	g.JMP(operand.LabelRef(label("vector")))
 	g.Label(label("part"))
@@ -124,7 +155,7 @@ func (g *vecGen) dotBody(rows int, a []reg.GPPhysical, x, y, left, ldy, tmp reg.
 	g.setMask(left, tmp)
 	g.load(operand.Mem{Base: x}, xs[0], true)
 	for r := range rows {
-		g.load(operand.Mem{Base: a[r]}, t, true)
+		g.load(a.at(r, 0), t, true)
 		g.fma(t, xs[0], sum(r, 0))
 	}
 
@@ -134,6 +165,9 @@ func (g *vecGen) dotBody(rows int, a []reg.GPPhysical, x, y, left, ldy, tmp reg.
 			for v := range half {
 				g.addTo(sum(r, v+half), sum(r, v))
 			}
+		}
+		if vecs > 1 {
+			t = sum(r, vecs-1) // added by now, and one of the registers that every instruction has
 		}
 		g.sumLanes(sum(r, 0), t)
 		if g.elem == f32 {

@@ -260,11 +260,14 @@ func (g *neonGen) body(e *elem, kind string, rows, nv int, ragged bool) {
 	g.line("RET")
 }
 
-// dot writes y = A·x for up to dotRows rows of A.
+// neonDotRows is how many rows go at a time.
+const neonDotRows = 4
+
+// dot writes y = A·x for up to neonDotRows rows of A.
 func (g *neonGen) dot(e *elem) {
 	name := "dot" + e.name + "NEON"
 	g.function(name, fmt.Sprintf("(n int, a *%[1]s, lda int, x *%[1]s, y *%[1]s, ldy int, rows int)", e.goType), 56,
-		fmt.Sprintf("%s is dotGo for up to %d rows, the sums of every lane added at the end:", name, dotRows),
+		fmt.Sprintf("%s is dotGo for up to %d rows, the sums of every lane added at the end:", name, neonDotRows),
 		"",
 		"\tfor i := range rows {",
 		fmt.Sprintf("\t\tvar sum %s", e.goType),
@@ -284,7 +287,7 @@ func (g *neonGen) dot(e *elem) {
 	g.line("LSL $%d, %s, %s", e.shift, lda, lda)
 	g.line("LSL $%d, %s, %s", e.shift, ldy, ldy)
 	g.line("MOVD rows+48(FP), %s", tmp)
-	for rows := dotRows; rows > 1; rows-- {
+	for rows := neonDotRows; rows > 1; rows-- {
 		g.line("CMP $%d, %s", rows, tmp)
 		g.line("BEQ rows%d", rows)
 	}
@@ -303,7 +306,7 @@ func (g *neonGen) dot(e *elem) {
 	if e == f64 {
 		move, fmadd, fadd, lane = "FMOVD", "FMADDD", "FADDD", "D"
 	}
-	for rows := dotRows; rows >= 1; rows-- {
+	for rows := neonDotRows; rows >= 1; rows-- {
 		g.label("rows%d", rows)
 		for r := 1; r < rows; r++ {
 			g.line("ADD %s, R%d, R%d", lda, r-1, r)
