@@ -145,7 +145,7 @@ def with_path(env, folders):
 def say(line=""):
     """One line of progress, at once, whatever standard output is."""
     try:
-        print(line, flush=True)
+        print(f"{line}\n", end="", flush=True)  # in one piece: two threads may say something
     except UnicodeEncodeError:
         encoding = sys.stdout.encoding or "ascii"
         print(line.encode(encoding, "replace").decode(encoding), flush=True)

@@ -6,6 +6,7 @@ Standard library only.
 
 import argparse
 import contextlib
+import copy
 import json
 import math
 import os
@@ -16,13 +17,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 from checkout import BROWSER, CACHE, CHARTS, LOGS, NOTEBOOKS, PYTHON, ROOT, SCRIPTS, VENV, Stop, say
 from install import TOOLS, Failed, Log, Setup, cannot_write, lock, run, which_all
 
-FUZZ_SECONDS = 40  # for all fuzz targets together
+FUZZ_SECONDS = 24  # for all fuzz targets together
 BROWSER_NODE = 20  # what playwright-core asks for
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -45,6 +47,36 @@ class Suite:
         self.setup = setup
         self.env = setup.env
         self.log = None
+        self.process = None  # the command that runs
+        self.ended = False  # no other shall start
+
+    def step(self, step, number, count):
+        """Run one step; (outcome, seconds, detail)."""
+        name = shown(step)
+        begin = time.monotonic()
+        with contextlib.suppress(OSError):
+            LOGS.mkdir(parents=True, exist_ok=True)
+        self.log = open(LOGS / f"test-{name}.log", "w", encoding="utf-8", errors="replace")
+        say(f"[{number:2}/{count}] {name}: {getattr(Suite, step).__doc__}")
+        try:
+            if step in self.missing:
+                raise Bad(self.missing[step])
+            outcome, detail = "passed", getattr(self, step)() or ""
+        except Skip as err:
+            outcome, detail = "skipped", str(err)
+        except Bad as err:
+            outcome, detail = "FAILED", str(err)
+        except Exception as err:  # a mistake in this file must not hide the other steps
+            outcome, detail = "FAILED", f"{type(err).__name__}: {err}"
+        finally:
+            self.log.close()
+        took = time.monotonic() - begin
+        lines = [f"        {name} {outcome} in {took:.1f} s" + (f" ({detail})" if detail and outcome != "FAILED" else "")]
+        if outcome == "FAILED":
+            lines += ["        | " + line for line in detail.splitlines()[:80]]
+            lines.append(f"        all of it: {(LOGS / f'test-{name}.log')}")
+        say("\n".join(lines))
+        return outcome, took, detail
 
     # ------------------------------------------------------------ helpers
 
@@ -53,8 +85,10 @@ class Suite:
         argv = [str(a) for a in argv]
         full = {**self.env, **env}
         self.log.write(f"\n$ cd {cwd}\n$ {' '.join(argv)} {env or ''}\n")
+        if self.ended:
+            raise Bad("stopped before it started")
         try:
-            process = subprocess.Popen(argv, cwd=cwd, env=full, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            process = self.process = subprocess.Popen(argv, cwd=cwd, env=full, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, start_new_session=True)
         except OSError as err:
             raise Bad(f"{argv[0]} does not start: {err.strerror}") from None
@@ -66,6 +100,8 @@ class Suite:
         except BaseException:
             end_group(process)
             raise
+        finally:
+            self.process = None
         text = out.decode("utf-8", "replace")
         self.log.write(text + f"\n[exit {process.returncode}]\n")
         if process.returncode != 0:
@@ -151,9 +187,9 @@ class Suite:
         return count_packages(self.go("test", "-short", "-count=1", "./...", GOARCH="386"))
 
     def arm64(self):
-        """build and vet for arm64, Linux and macOS"""
+        """build for arm64, vet for it on Linux and macOS"""
+        self.go("build", "./...", GOARCH="arm64", GOOS="linux")
         for system in ("linux", "darwin"):
-            self.go("build", "./...", GOARCH="arm64", GOOS=system)
             self.go("vet", "./...", GOARCH="arm64", GOOS=system)
 
     def fuzz(self):
@@ -417,6 +453,8 @@ def end_group(process):
 
 STEPS = ("hygiene", "gofmt", "vet", "staticcheck", "scripts", "unit", "race", "isa", "i386", "arm64", "fuzz", "report",
          "modules", "charts", "notebooks", "browser")
+# These wait much and compute little: they run beside the others.
+BESIDE = ("notebooks", "browser")
 SHOWN = {"i386": "386", "unit": "go-test"}  # how a step is called on the command line
 
 
@@ -447,43 +485,38 @@ def main(argv):
         setup.make(first_cell="notebooks" in wanted)
         suite = Suite(setup)
         suite.prepare(wanted)
-    setup_time, setup_cpu = time.monotonic() - start, cpu_seconds()
+    setup_time = time.monotonic() - start
     say(f"  ready in {setup_time:.0f} s")
 
-    results = []
-    for number, step in enumerate(wanted, 1):
-        name = shown(step)
-        begin, used = time.monotonic(), cpu_seconds()
-        with contextlib.suppress(OSError):
-            LOGS.mkdir(parents=True, exist_ok=True)
-        suite.log = open(LOGS / f"test-{name}.log", "w", encoding="utf-8", errors="replace")
-        say(f"[{number:2}/{len(wanted)}] {name}: {getattr(Suite, step).__doc__}")
-        try:
-            if step in suite.missing:
-                raise Bad(suite.missing[step])
-            outcome, detail = "passed", getattr(suite, step)() or ""
-        except Skip as err:
-            outcome, detail = "skipped", str(err)
-        except Bad as err:
-            outcome, detail = "FAILED", str(err)
-        except Exception as err:  # a mistake in this file must not hide the other steps
-            outcome, detail = "FAILED", f"{type(err).__name__}: {err}"
-        finally:
-            suite.log.close()
-        took, used = time.monotonic() - begin, cpu_seconds() - used
-        results.append((name, outcome, took, used, detail))
-        say(f"        {outcome} in {took:.1f} s" + (f" ({detail})" if detail and outcome != "FAILED" else ""))
-        if outcome == "FAILED":
-            say("\n".join("        | " + line for line in detail.splitlines()[:80]))
-            say(f"        all of it: {(LOGS / f'test-{name}.log')}")
+    results = {}
+    lanes = [[s for s in wanted if s not in BESIDE], [s for s in wanted if s in BESIDE]]
+    suites = [copy.copy(suite) for _ in lanes]  # each with a log and a command of its own
+
+    def lane(suite, steps):
+        for step in steps:
+            results[step] = suite.step(step, wanted.index(step) + 1, len(wanted))
+
+    beside = threading.Thread(target=lane, args=(suites[1], lanes[1]), daemon=True)
+    try:
+        beside.start()
+        lane(suites[0], lanes[0])
+        while beside.is_alive():
+            beside.join(1)
+    except BaseException:
+        for one in suites:
+            one.ended = True
+            if one.process:
+                end_group(one.process)
+        raise
 
     say()
-    say(f"{'step':12} {'result':8} {'seconds':>8} {'CPU s':>8}")
-    say(f"{'set-up':12} {'':8} {setup_time:8.1f} {setup_cpu:8.1f}")
-    for name, outcome, took, used, detail in results:
-        say(f"{name:12} {outcome:8} {took:8.1f} {used:8.1f}  {detail.splitlines()[0][:90] if detail else ''}".rstrip())
-    say(f"{'all':12} {'':8} {time.monotonic() - start:8.1f} {cpu_seconds():8.1f}")
-    count = {o: sum(r[1] == o for r in results) for o in ("passed", "FAILED", "skipped")}
+    say(f"{'step':12} {'result':8} {'seconds':>8}")
+    say(f"{'set-up':12} {'':8} {setup_time:8.1f}")
+    for step in wanted:
+        outcome, took, detail = results[step]
+        say(f"{shown(step):12} {outcome:8} {took:8.1f}  {detail.splitlines()[0][:90] if detail else ''}".rstrip())
+    say(f"{'all':12} {'':8} {time.monotonic() - start:8.1f}  {cpu_seconds():.0f} s of the processors")
+    count = {o: sum(r[0] == o for r in results.values()) for o in ("passed", "FAILED", "skipped")}
     say(f"{count['passed']} passed, {count['FAILED']} failed" + (f", {count['skipped']} skipped" if count["skipped"] else ""))
     return 1 if count["FAILED"] or not count["passed"] else 0
 

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -72,6 +73,39 @@ class Main(unittest.TestCase):
         code, out = run("bad", "good", argv=["good"])
         self.assertEqual(code, 0)
         self.assertEqual(out.splitlines()[-1], "1 passed, 0 failed")
+
+    def test_steps_run_beside_others(self):
+        with mock.patch.object(suite, "BESIDE", ("bad", "skipped")):
+            code, out = run("good", "bad", "broken", "skipped")
+        self.assertEqual(code, 1)
+        self.assertEqual(out.splitlines()[-1], "1 passed, 2 failed, 1 skipped")
+        table = out[out.index("step  "):]
+        self.assertEqual([line.split()[:2] for line in table.splitlines()[2:6]],
+                         [["good", "passed"], ["bad", "FAILED"], ["broken", "FAILED"], ["skipped", "skipped"]])
+
+    def test_the_end_of_one_ends_what_runs_beside(self):
+        def stop(self):
+            while self.other.process is None:
+                time.sleep(0.01)
+            raise KeyboardInterrupt
+
+        started = []
+
+        def lasting(self):
+            started.append(self)
+            FakeSuite.other = self
+            self.command("sleep", "60")
+
+        with mock.patch.object(suite, "BESIDE", ("absent",)), \
+                mock.patch.object(FakeSuite, "prepare", lambda self, wanted: setattr(self, "missing", {})), \
+                mock.patch.object(FakeSuite, "absent", lasting), \
+                mock.patch.object(FakeSuite, "other", mock.Mock(process=None), create=True), \
+                mock.patch.object(FakeSuite, "good", stop):
+            begin = time.monotonic()
+            with self.assertRaises(KeyboardInterrupt):
+                run("good", "absent")
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertEqual(len(started), 1)
 
     def test_nothing_passed_is_a_failure(self):
         self.assertEqual(run("skipped")[0], 1)
