@@ -222,7 +222,7 @@ func (l Ladder) time(o Options, p *problems, weights *rotating, cases []Case) (L
 		if err != nil {
 			return Ladder{}, err
 		}
-		read, err := readCase(p, l.ISA, threads, next)
+		read, err := readCase(p, threads, next)
 		if err != nil {
 			return Ladder{}, err
 		}
@@ -329,12 +329,12 @@ func peakCase(p *problems, isa string, threads int) (Case, error) {
 }
 
 // readCase reads what next returns, a part on each thread.
-func readCase(p *problems, isa string, threads int, next func() []float32) (Case, error) {
-	memory, err := probe.NewMemory(isa)
+func readCase(p *problems, threads int, next func() []float32) (Case, error) {
+	array := next()
+	memory, err := FastestLoad(rawFloats(part(array, 0, 1)))
 	if err != nil {
 		return Case{}, err
 	}
-	array := next()
 	read := 4 * len(part(array, 0, threads))
 	loop := together(threads, func(i int) error { return memory.Load(rawFloats(part(array, i, threads)), 1) })
 	return Case{

@@ -504,3 +504,33 @@ func TestMachinePath(t *testing.T) {
 		t.Errorf("outside of the checkout the path is %s", path)
 	}
 }
+
+func TestTogetherTimes(t *testing.T) {
+	var calls [3][2]int
+	seconds := Together(3, 2, func(i, k int) { calls[i][k]++ })
+	if want := [3][2]int{{1, 1}, {1, 1}, {1, 1}}; calls != want {
+		t.Errorf("calls %v, want %v", calls, want)
+	}
+	if len(seconds) != 2 || !(seconds[0] >= 0 && seconds[1] >= 0) {
+		t.Errorf("seconds %v: want two that are not negative", seconds)
+	}
+}
+
+func TestFastestLoad(t *testing.T) {
+	p, free, err := probe.Alloc(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer free()
+	probe.Fill(p)
+	m, err := FastestLoad(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(probe.MemoryISAs(), m.ISA()) {
+		t.Errorf("ISA %q is none of %v", m.ISA(), probe.MemoryISAs())
+	}
+	if _, err := FastestLoad(p[:probe.RoundBytes-1]); err == nil {
+		t.Error("no error for a length that is no multiple of a round")
+	}
+}

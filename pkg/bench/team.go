@@ -1,10 +1,13 @@
 package bench
 
 import (
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"memorywall/pkg/probe"
 )
 
 // A team is some goroutines, each with a thread of the system to itself, that
@@ -97,6 +100,37 @@ func Together(threads, times int, f func(i, k int)) []float64 {
 	t := newTeam(threads)
 	defer t.close()
 	return t.run(times, f)
+}
+
+// FastestLoad returns the loops of the instruction set that reads p fastest on
+// one thread, of those that [probe.NewMemory] has. p is as for
+// [probe.Memory.Load], and should be larger than the caches. The widest vectors
+// are not always the fastest: a load of a whole cache line leaves nothing in the
+// line for a second load, which some prefetchers wait for.
+func FastestLoad(p []byte) (probe.Memory, error) {
+	const turns = 4
+	var all []probe.Memory
+	for _, isa := range probe.MemoryISAs() {
+		m, err := probe.NewMemory(isa)
+		if err != nil {
+			return probe.Memory{}, err
+		}
+		all = append(all, m)
+	}
+	fastest, least := all[0], math.Inf(1)
+	for range turns {
+		for _, m := range all[:max(1, min(2, len(all)-1))] { // the narrow ones and plain Go are slower
+			var err error
+			t := Together(1, 1, func(int, int) { err = m.Load(p, 1) })
+			if err != nil {
+				return probe.Memory{}, err
+			}
+			if t[0] < least {
+				fastest, least = m, t[0]
+			}
+		}
+	}
+	return fastest, nil
 }
 
 // close ends the threads.
