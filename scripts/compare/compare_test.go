@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -50,6 +51,42 @@ func TestMeasure(t *testing.T) {
 		}
 		if line := r.String(); !strings.Contains(line, r.DType) || !strings.Contains(line, "–") {
 			t.Errorf("row %q: no type, or no dash for what is missing", line)
+		}
+	}
+}
+
+// The README's table is what the stored run reached.
+func TestREADME(t *testing.T) {
+	r, err := readReport("../../pkg/matmul/testdata/compare.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := table(r)
+	if !strings.Contains(string(readme), want) {
+		t.Errorf("README.md has not this, which `go run ./scripts/compare --table pkg/matmul/testdata/compare.json` prints:\n%s", want)
+	}
+	if strings.Contains(want, "not measured") {
+		t.Errorf("the stored run lacks shapes:\n%s", want)
+	}
+}
+
+func TestTable(t *testing.T) {
+	half, two := 0.5, 2.0
+	got := table(Report{Rows: []Row{
+		{Op: "gemm", DType: "float32", M: 512, N: 512, K: 512, Threads: 1, RatioOpenBLAS: &two, RatioPeak: 0.95},
+		{Op: "gemm", DType: "float32", M: 1024, N: 1024, K: 1024, Threads: 1, RatioOpenBLAS: &half, RatioPeak: 0.951},
+	}})
+	for _, want := range []string{
+		"| float32, n = 512 to 4096, one thread | × OpenBLAS | 1.00 | 0.50 to 2.00 | short: ",
+		"| float32, n = 512 to 4096, one thread | of the FMA peak | 0.92 | 0.95 | |\n",
+		"| float64, n = 512 to 4096, one thread | × OpenBLAS | 1.00 | not measured | |\n",
+	} {
+		if !strings.Contains(strings.ReplaceAll(got, "|  |", "| |"), want) {
+			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
 }

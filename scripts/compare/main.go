@@ -3,6 +3,10 @@
 // machine's own roofs, measured in the same run.
 //
 //	go run ./scripts/compare [--quick] [--json] [--isa NAME] [--python PATH]
+//	go run ./scripts/compare --table FILE
+//
+// The second form prints what a run that was stored with --json reached, as the
+// table in the README.
 //
 // OpenBLAS is driven from C, so it needs a C compiler (cc, or $CC) and a Python
 // that has numpy (by default .venv/bin/python, then python3). Where either is
@@ -78,10 +82,19 @@ func run() error {
 	python := flag.String("python", "", "a Python that has numpy")
 	core := flag.String("openblas-core", "", "kernel for OpenBLAS to use (its OPENBLAS_CORETYPE); default: its own choice")
 	only := flag.String("only", "", "run only the shapes whose name contains this")
+	stored := flag.String("table", "", "print what this stored run reached, in Markdown, and measure nothing")
 	memory := flag.Int64("memory", 1<<30, "most bytes of weight matrices on each side")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return fmt.Errorf("argument %q is not understood", flag.Arg(0))
+	}
+	if *stored != "" {
+		r, err := readReport(*stored)
+		if err != nil {
+			return err
+		}
+		fmt.Print(table(r))
+		return nil
 	}
 	if *isa == "" {
 		*isa = matmul.ISAs()[0]

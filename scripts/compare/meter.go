@@ -85,29 +85,11 @@ type meter struct {
 	memory    int64                            // most bytes of weights on each side
 	lastLevel int64                            // bytes of the last-level cache
 	load      func(p []byte, passes int) error // of the fastest loop
-	roofs     map[roof]float64                 // the best seen so far, GFLOP/s or GB/s
+	read      map[int]float64                  // bandwidth of so many threads, GB/s
 
 	// The weights of the last shape: filling them takes longer than a turn.
 	kept32 kept[float32]
 	kept64 kept[float64]
-}
-
-// A roof is what holds so many threads back: "float32" or "float64", the peak
-// for that type, or "read", the bandwidth of memory.
-type roof struct {
-	what    string
-	threads int
-}
-
-// raise takes over v where it is above what the roof was seen at, and returns
-// the height of the roof. A loop that other programs disturbed says too little,
-// never too much, so the best of the whole run is the one to hold rates against.
-func (m *meter) raise(r roof, v float64) float64 {
-	if m.roofs == nil {
-		m.roofs = map[roof]float64{}
-	}
-	m.roofs[r] = max(m.roofs[r], v)
-	return m.roofs[r]
 }
 
 // kept is an operand that stays from shape to shape; multiplies only read it.
@@ -256,7 +238,9 @@ func measure[T matmul.Float](m *meter, s shape, k *kept[T]) (Row, error) {
 	const fewest, most = 3, 25
 	var oursT, theirsT []float64
 	var peak, read float64
-	for range 10 { // the roof of the first shapes shall be as good as that of the last
+	// The roofs are the best of these turns, and of some before them: the clock
+	// and what other machines leave of the memory change within a run.
+	for range 10 {
 		p, err := m.peak(s, float64(size))
 		if err != nil {
 			return Row{}, err
@@ -296,10 +280,10 @@ func measure[T matmul.Float](m *meter, s shape, k *kept[T]) (Row, error) {
 		theirsT = append(theirsT, t/float64(reps))
 	}
 	row.Turns = len(oursT)
-	row.Peak = m.raise(roof{s.dtype, s.threads}, peak)
+	row.Peak = peak
 	row.Ours, row.OursMedian = rates(flops, oursT)
 	if s.weights {
-		row.ReadGBps = read // of these turns: what other machines leave of the memory changes
+		row.ReadGBps = read
 	} else if row.ReadGBps, err = m.bandwidthOnce(s.threads); err != nil {
 		return Row{}, err
 	}
@@ -397,8 +381,7 @@ func (m *meter) bandwidth(p []byte, threads int) (float64, error) {
 // bandwidthOnce measures the memory roof of so many threads for the shapes that
 // compute holds back: once a run.
 func (m *meter) bandwidthOnce(threads int) (float64, error) {
-	r := roof{"read", threads}
-	if v, ok := m.roofs[r]; ok {
+	if v, ok := m.read[threads]; ok {
 		return v, nil
 	}
 	p, free, err := allocate[float64](32 << 20)
@@ -406,14 +389,19 @@ func (m *meter) bandwidthOnce(threads int) (float64, error) {
 		return 0, err
 	}
 	defer free()
+	var best float64
 	for range 8 {
 		v, err := m.bandwidth(rawBytes(p), threads)
 		if err != nil {
 			return 0, err
 		}
-		m.raise(r, v)
+		best = max(best, v)
 	}
-	return m.roofs[r], nil
+	if m.read == nil {
+		m.read = map[int]float64{}
+	}
+	m.read[threads] = best
+	return best, nil
 }
 
 func rawBytes[T matmul.Float](x []T) []byte {
