@@ -9,8 +9,9 @@
 // table in the README.
 //
 // OpenBLAS is driven from C, so it needs a C compiler (cc, or $CC) and a Python
-// that has numpy (by default .venv/bin/python, then python3). Where either is
-// missing its columns stay empty, and the first line says why.
+// that has numpy (by default .venv/bin/python, then python3), as
+// scripts/requirements-compare.txt pins it. Where either is missing its columns
+// stay empty, and the first line says why.
 package main
 
 import (
