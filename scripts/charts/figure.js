@@ -25,6 +25,7 @@
       axis: "#8c959f",
       grid: "#e4e7eb",
       tip: "#ffffff",
+      hatch: "rgba(255,255,255,0.55)",
       series: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6e7781"],
       ink: ["#005f95", "#a84900", "#00704f", "#974572", "#865c00", "#1a6d9e", "#59636e"]
     },
@@ -35,6 +36,7 @@
       axis: "#77808a",
       grid: "#2f353b",
       tip: "#22272e",
+      hatch: "rgba(0,0,0,0.45)",
       series: ["#4aa8e0", "#ee7f2d", "#1fbf93", "#d98fb8", "#e9b23c", "#8fd0f5", "#9aa3ad"],
       ink: ["#79c0ee", "#f79b57", "#4fd3ae", "#e8aecd", "#f0c566", "#a9dcf8", "#b4bcc5"]
     }
@@ -202,6 +204,15 @@
     return out;
   }
 
+  // ECharts puts a grid line at each tick mark. Only those at labels show.
+  function thinGrid(axis) {
+    var marks = axis.axisTick && axis.axisTick.customValues, labels = axis.axisLabel && axis.axisLabel.customValues;
+    var line = axis.splitLine && axis.splitLine.lineStyle;
+    if (!marks || !labels || !line || typeof line.color !== "string") return;
+    var seen = line.color;
+    line.color = marks.map(function (v) { return labels.indexOf(v) < 0 ? "transparent" : seen; });
+  }
+
   // prepare returns a copy of the option that ECharts can draw: names replaced,
   // the axes' description taken out. paper, if given, is the page's own colour.
   function prepare(option, themeName, paper) {
@@ -210,12 +221,51 @@
     var info = option.mw;
     var out = copy(option, theme, info);
     delete out.mw;
+    [].concat(out.xAxis || [], out.yAxis || []).forEach(thinGrid);
     return out;
+  }
+
+  // tidy takes out of an SVG of ECharts what does not show (shapes that only
+  // answer to a pointer, grid lines between those that are seen) and what only
+  // its scripts use, and says the font once.
+  function tidy(svg) {
+    var font = /font-family:([^;"]*)/.exec(svg);
+    return svg
+      .replace(/<path [^>]*><\/path>\n?/g, function (path) {
+        var filled = !/ fill="none"/.test(path) && !/ fill-opacity="0"/.test(path);
+        var drawn = / stroke="(?!none")/.test(path) && !/ stroke-width="0"/.test(path);
+        return filled || drawn ? path : "";
+      })
+      .replace(/<[^>]*>/g, function (tag) {
+        return tag
+          .replace(/ ecmeta_[a-z_]+="[^"]*"/g, "")
+          .replace(/ pointer-events="[^"]*"/g, "")
+          .replace(font ? "font-family:" + font[1] + ";" : "font-family:;", "");
+      })
+      .replace(/ xml:space="preserve"/g, "")
+      .replace(/<svg /, font ? '<svg font-family="' + font[1] + '" ' : "<svg ");
+  }
+
+  // svg draws the option as a picture of itself, with opaque paper: frame gives
+  // width and height in pixels, the id that the ids inside start with, the theme
+  // and the colour of the paper. The same input gives the same bytes.
+  function svg(echarts, option, frame) {
+    var chart = echarts.init(null, null, { renderer: "svg", ssr: true, width: frame.width, height: frame.height });
+    try {
+      var painter = chart.getZr().painter;
+      painter._id = frame.id; // ids come from a counter of the process otherwise
+      chart.setOption(Object.assign(prepare(option, frame.theme, frame.paper), {
+        backgroundColor: frame.paper || themes[frame.theme].paper, animation: false
+      }));
+      return tidy(painter.renderToString({ cssAnimation: false, cssEmphasis: false, useViewBox: true })) + "\n";
+    } finally {
+      chart.dispose();
+    }
   }
 
   // --- the page ------------------------------------------------------------
 
-  var kit = { prepare: prepare, ticks: ticks, value: value, si: si, themes: themes };
+  var kit = { prepare: prepare, svg: svg, tidy: tidy, ticks: ticks, value: value, si: si, themes: themes };
 
   var live = []; // {root, stage, picture, box, chart, data}
   var KEEP = 40; // charts kept drawn that are not in the page
