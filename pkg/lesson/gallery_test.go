@@ -14,6 +14,9 @@ import (
 func gallery(t *testing.T) []Figure {
 	t.Helper()
 	a := roofline.A100()
+	level := func(name string, bandwidth float64) roofline.Machine {
+		return roofline.Machine{Name: name + ", one core", Source: "made up", Format: "float32", ElemBytes: 4, Peak: 225e9, Bandwidth: bandwidth}
+	}
 	laptop := roofline.Machine{Name: "a laptop", Source: "made up", Format: "float32", ElemBytes: 4, Peak: 0.8e12, Bandwidth: 50e9}
 	intensity := func(g roofline.GEMM) float64 {
 		v, err := g.Intensity()
@@ -66,6 +69,9 @@ func gallery(t *testing.T) []Figure {
 		must(rooflineFigure("roofline", "Naive traffic holds the A100 far below its peak; compulsory traffic lets it reach the peak, and this title takes two lines", "One slope, one roof.",
 			[]roofline.Machine{a}, []Dot{{Name: "naive", Intensity: 0.5}, {Name: "compulsory", Intensity: intensity(roofline.Square(4096, 2))}, {Name: "measured", Intensity: 30, FLOPS: 2e13}})),
 		must(rooflineFigure("roofs", "Two machines", "Two roofs.", []roofline.Machine{a, laptop}, []Dot{{Name: "decode", Intensity: 1}})),
+		must(rooflineFigure("levels", "One core has three roofs, and each program its own", "Three slopes to one roof.",
+			[]roofline.Machine{level("L1", 462e9), level("L2", 190e9), level("L3 or memory", 30e9)},
+			[]Dot{{Name: "loops", Intensity: 60, FLOPS: 0.6e9}, {Name: "reordered", Intensity: 60, FLOPS: 1.9e9}, {Name: "tiled", Intensity: 60, FLOPS: 1.4e9}, {Name: "simd", Intensity: 60, FLOPS: 48e9}})),
 		{
 			ID: "level-bars", Title: "Naive traffic takes 306 times as long as the math", Alt: "Three bars.", Height: 260,
 			X: Axis{Name: "least time", Unit: "s", Log: true}, Y: Axis{Categories: []string{"math", "naive traffic", "compulsory traffic"}},

@@ -168,30 +168,44 @@ func legendRows(names []string, width float64) int {
 	return rows
 }
 
-// naming decides how series are told apart: by their names at the ends of
-// their lines where all of them are lines, else by a legend. A single series
+// naming decides how series are told apart: by their names beside their last
+// points, or by a legend where there are bars or too many. A single series
 // needs neither, and dots with a label each are named already.
 func (f Figure) naming() (legend, ends []string) {
 	var names []string
-	lines := true
-	for _, s := range f.Series {
-		if s.Name == "" || s.labelled() {
+	bars := false
+	for i, s := range f.Series {
+		if s.Name == "" || s.labelled() || f.namedAlong {
 			continue
 		}
 		names = append(names, s.Name)
-		lines = lines && (s.Kind == Line || s.Kind == Steps)
+		ends = append(ends, f.endName(i))
+		bars = bars || s.Kind == Bars
 	}
-	if len(f.Series) < 2 || len(names) == 0 {
+	if len(f.Series) < 2 {
 		return nil, nil
 	}
 	categories := len(f.X.Categories)+len(f.Y.Categories) > 0
 	switch {
 	case len(names) < 2:
 		return nil, nil
-	case lines && !categories && len(names) <= 8:
-		return nil, names
+	case !bars && !categories && len(names) <= 8:
+		return nil, ends
 	}
 	return names, nil
+}
+
+// glyphs are characters that look like the symbols of the series.
+var glyphs = []string{"●", "◆", "▲", "■", "✚", "▢"}
+
+// endName is the name of series i beside its last point. That of dots has their
+// shape with it: it may stand beside a line that runs through them.
+func (f Figure) endName(i int) string {
+	s := f.Series[i]
+	if s.Kind == Dots {
+		return glyphs[i%len(glyphs)] + " " + s.Name
+	}
+	return s.Name
 }
 
 // labelled reports whether all the points have labels.
@@ -204,7 +218,19 @@ func (s Series) labelled() bool {
 	return s.Kind != Bars
 }
 
-func (s Series) last() Point { return s.Points[len(s.Points)-1] }
+// end is the number of the point that the series' name stands beside: the last
+// one, or of dots the one furthest to the right.
+func (s Series) end() int {
+	last := len(s.Points) - 1
+	if s.Kind == Dots {
+		for i, p := range s.Points {
+			if p.X > s.Points[last].X {
+				last = i
+			}
+		}
+	}
+	return last
+}
 
 // extent returns the range of the data and marks.
 func (f Figure) extent() (xlo, xhi, ylo, yhi float64) {
@@ -352,6 +378,10 @@ func (l *layout) label(f Figure, ends []string) {
 			sc.lines = append(sc.lines, [4]float64{l.plot.x0, y, l.plot.x1, y})
 		}
 	}
+	for _, d := range f.gaps {
+		x := l.x.at(d.x)
+		sc.lines = append(sc.lines, [4]float64{x, l.y.at(d.y0), x, l.y.at(d.y1)})
+	}
 	l.labels = append(l.labels, l.endLabels(f, ends)...)
 	for _, a := range f.along {
 		l.labels = append(l.labels, l.alongLabel(a))
@@ -400,9 +430,9 @@ func (l layout) endLabels(f Figure, ends []string) []label {
 		if s.Name == "" || s.labelled() {
 			continue
 		}
-		text := wrap(s.Name, textSize, l.w*0.3)
+		text := wrap(f.endName(i), textSize, l.w*0.3)
 		height = max(height, float64(lineCount(text))*textSize*lineHeight)
-		x, y := l.position(len(s.Points)-1, s.last())
+		x, y := l.position(s.end(), s.Points[s.end()])
 		x, y = min(x, l.plot.x1), max(l.plot.y0, min(y, l.plot.y1))
 		out = append(out, label{text: text, x: x, y: y, size: textSize, color: ink(i), must: true})
 		ys = append(ys, y)

@@ -227,3 +227,41 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+func TestNaming(t *testing.T) {
+	points := []Point{{X: 4, Y: 1}, {X: 2, Y: 2}}
+	labelled := []Point{{X: 1, Y: 1, Label: "a"}}
+	three := Axis{Categories: []string{"a", "b"}}
+	many := make([]Series, 9)
+	for i := range many {
+		many[i] = Series{Name: "s", Points: points}
+	}
+	for _, c := range []struct {
+		name         string
+		figure       Figure
+		legend, ends string
+	}{
+		{"one series", Figure{Series: []Series{{Name: "a", Points: points}}}, "", ""},
+		{"lines", Figure{Series: []Series{{Name: "a", Points: points}, {Name: "b", Kind: Steps, Points: points}}}, "", "a|b"},
+		{"dots and a line", Figure{Series: []Series{{Name: "a", Points: points}, {Name: "b", Kind: Dots, Points: points}}}, "", "a|◆ b"},
+		{"dots that have their names", Figure{Series: []Series{{Name: "a", Points: points}, {Name: "b", Points: points}, {Name: "c", Kind: Dots, Points: labelled}}}, "", "a|b"},
+		{"bars", Figure{X: three, Series: []Series{{Name: "a", Kind: Bars, Points: points}, {Name: "b", Kind: Bars, Points: points}}}, "a|b", ""},
+		{"too many", Figure{Series: many}, strings.Repeat("s|", 8) + "s", ""},
+		{"named along their lines", Figure{namedAlong: true, Series: []Series{{Name: "a", Points: points}, {Name: "b", Points: points}}}, "", ""},
+	} {
+		legend, ends := c.figure.naming()
+		if got := strings.Join(legend, "|"); got != c.legend {
+			t.Errorf("%s: legend %q, want %q", c.name, got, c.legend)
+		}
+		if got := strings.Join(ends, "|"); got != c.ends {
+			t.Errorf("%s: names at the ends %q, want %q", c.name, got, c.ends)
+		}
+	}
+	// Dots need not be in order: the name stands at the one furthest to the right.
+	if got := (Series{Kind: Dots, Points: points}).end(); got != 0 {
+		t.Errorf("the name of the dots is at point %d, want 0", got)
+	}
+	if got := (Series{Points: points}).end(); got != 1 {
+		t.Errorf("the name of the line is at point %d, want 1", got)
+	}
+}

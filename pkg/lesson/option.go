@@ -273,7 +273,7 @@ func (l layout) words(f Figure) layer {
 		}
 		out.Data = append(out.Data, object{"value": [2]float64{x, y}, "text": lb.text, "label": style})
 	}
-	if len(f.Marks) > 0 {
+	if len(f.Marks)+len(f.gaps) > 0 {
 		lines := &opts.MarkLines{}
 		for _, m := range f.Marks {
 			if m.Axis == 'x' {
@@ -282,10 +282,23 @@ func (l layout) words(f Figure) layer {
 				lines.Data = append(lines.Data, object{"yAxis": digits(m.At)})
 			}
 		}
+		for _, g := range f.gaps {
+			dotted := opts.LineStyle{Color: "mw:colour:muted", Width: 1.5, Type: "dotted"}
+			lines.Data = append(lines.Data, []object{
+				{"coord": [2]float64{digits(g.x), digits(g.y0)}, "lineStyle": dotted}, {"coord": [2]float64{digits(g.x), digits(g.y1)}},
+			})
+		}
 		lines.Symbol = []string{"none", "none"}
 		lines.Label = &opts.Label{Show: opts.Bool(false)}
 		lines.LineStyle = &opts.LineStyle{Color: "mw:colour:muted", Width: 1, Type: "dashed"}
 		out.MarkLine = lines
+	}
+	if len(f.shades) > 0 {
+		areas := [][]object{}
+		for _, s := range f.shades {
+			areas = append(areas, []object{{"xAxis": digits(s[0])}, {"xAxis": digits(s[1])}})
+		}
+		out.MarkArea = object{"silent": true, "itemStyle": object{"color": "mw:colour:shade"}, "data": areas}
 	}
 	return out
 }

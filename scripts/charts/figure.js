@@ -26,6 +26,7 @@
       grid: "#e4e7eb",
       tip: "#ffffff",
       hatch: "rgba(255,255,255,0.55)",
+      shade: "rgba(0,114,178,0.06)",
       series: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6e7781"],
       ink: ["#005f95", "#a84900", "#00704f", "#974572", "#865c00", "#1a6d9e", "#59636e"]
     },
@@ -37,7 +38,8 @@
       grid: "#2f353b",
       tip: "#22272e",
       hatch: "rgba(0,0,0,0.45)",
-      series: ["#4aa8e0", "#ee7f2d", "#1fbf93", "#d98fb8", "#e9b23c", "#8fd0f5", "#9aa3ad"],
+      shade: "rgba(120,190,255,0.08)",
+      series: ["#4aa8e0", "#ee7f2d", "#1fbf93", "#d98fb8", "#f3cf4a", "#9fd8f7", "#79828b"],
       ink: ["#79c0ee", "#f79b57", "#4fd3ae", "#e8aecd", "#f0c566", "#a9dcf8", "#b4bcc5"]
     }
   };
@@ -285,6 +287,101 @@
     return getComputedStyle(document.body).getPropertyValue("--jp-layout-color0").trim() || undefined;
   }
 
+  // --- saving --------------------------------------------------------------
+
+  // What is saved is made in the page: no kernel and no network is asked.
+  var formats = [
+    { name: "Save as SVG", end: "svg", make: function (entry) { return Promise.resolve(new Blob([pictureOf(entry)], { type: "image/svg+xml" })); } },
+    { name: "Save as PNG", end: "png", make: pixelsOf },
+    { name: "Save data as CSV", end: "csv", make: function (entry) { return Promise.resolve(new Blob([entry.data.csv], { type: "text/csv;charset=utf-8" })); } }
+  ];
+  var SCALE = 2; // pixels of a PNG for one of the page
+
+  // The figure as it is on the screen, on the paper of the page.
+  function pictureOf(entry) {
+    var option = entry.data.option, seen = entry.chart && entry.chart.getOption().legend;
+    if (seen && seen[0] && seen[0].selected) {
+      option = Object.assign({}, option, { legend: Object.assign({}, option.legend, { selected: seen[0].selected }) });
+    }
+    return svg(root.echarts, option, {
+      width: entry.data.width, height: entry.data.height, id: entry.root.id || "figure", theme: themeOf(), paper: paperOf()
+    });
+  }
+
+  function pixelsOf(entry) {
+    return new Promise(function (done, failed) {
+      var width = SCALE * entry.data.width, height = SCALE * entry.data.height;
+      var image = new Image();
+      image.onload = function () {
+        var canvas = document.createElement("canvas");
+        canvas.width = width;
+        canvas.height = height;
+        canvas.getContext("2d").drawImage(image, 0, 0, width, height);
+        canvas.toBlob(function (blob) {
+          if (blob) done(blob);
+          else failed(new Error("the browser made no PNG"));
+        }, "image/png");
+      };
+      image.onerror = function () { failed(new Error("the browser cannot read its own SVG")); };
+      // A picture of the full size is sharp. A data: address works on pages from disk too.
+      image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(
+        pictureOf(entry).replace(/ width="\d+" height="\d+"/, ' width="' + width + '" height="' + height + '"'));
+    });
+  }
+
+  function download(blob, name) {
+    var link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    document.body.appendChild(link);
+    link.click();
+    document.body.removeChild(link);
+    setTimeout(function () { URL.revokeObjectURL(link.href); }, 60000);
+  }
+
+  var CSS =
+    ".memorywall-foot{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 20px}" +
+    ".memorywall-foot>details{max-width:100%}.memorywall-foot>details[open]{flex-basis:100%}" +
+    ".memorywall-save{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 14px;font-size:90%}" +
+    ".memorywall-save button{appearance:none;border:0;background:none;margin:0;padding:4px 0;min-height:24px;font:inherit;cursor:pointer;" +
+    "color:var(--jp-ui-font-color2,#59636e);text-decoration:underline;text-underline-offset:2px}" +
+    ".memorywall-save button:hover{color:var(--jp-ui-font-color1,#1f2328)}" +
+    ".memorywall-save button:focus-visible{outline:2px solid var(--jp-brand-color1,#0072b2);outline-offset:2px}" +
+    "@media print{.memorywall-save{display:none}}";
+
+  // Puts the buttons below a figure beside its table, once.
+  function offer(host, data) {
+    var foot = host.querySelector(".memorywall-foot");
+    if (!foot || foot.querySelector(".memorywall-save")) return;
+    if (!document.getElementById("memorywall-css")) {
+      var style = document.createElement("style");
+      style.id = "memorywall-css";
+      style.textContent = CSS;
+      document.head.appendChild(style);
+    }
+    var row = document.createElement("div"), said = document.createElement("span");
+    row.className = "memorywall-save";
+    said.setAttribute("role", "status");
+    formats.forEach(function (format) {
+      var button = document.createElement("button");
+      button.type = "button";
+      button.textContent = format.name;
+      button.setAttribute("aria-label", format.name + ": " + host.id);
+      button.onclick = function () {
+        var entry = live.filter(function (e) { return e.root === host; })[0] || { root: host, data: data };
+        said.textContent = "";
+        Promise.resolve(entry).then(format.make).then(function (blob) {
+          download(blob, host.id + "." + format.end);
+        }).catch(function (e) {
+          said.textContent = "Not saved: " + (e && e.message || e);
+        });
+      };
+      row.appendChild(button);
+    });
+    row.appendChild(said);
+    foot.appendChild(row);
+  }
+
   function paint(entry) {
     var option = prepare(entry.data.option, themeOf(), paperOf());
     option.backgroundColor = "transparent";
@@ -326,6 +423,7 @@
     }
     live.push(entry);
     watch();
+    if (typeof data.csv === "string") offer(host, data);
   }
 
   var watching = false;
