@@ -1,8 +1,10 @@
 package lesson
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // The measures of a figure, in pixels.
@@ -32,9 +34,25 @@ type layout struct {
 	labels   []label
 	barTexts [][]string // of each series: what stands at the ends of its bars
 	barWidth float64    // the widest that a bar may be
+	crowded  bool       // names of lines stand too close together
 }
 
+// layout puts everything in its place. Names of lines stand beside their ends,
+// or, where the ends are too close to tell which is whose, beside the lines
+// where they are apart, if there is room.
 func (f Figure) layout() layout {
+	l := f.lay(false)
+	if l.crowded {
+		if inside := f.lay(true); !inside.crowded {
+			return inside
+		}
+	}
+	return l
+}
+
+// lay makes the layout with the names of lines at their ends, or inside the
+// plot.
+func (f Figure) lay(inside bool) layout {
 	wi, hi := f.size()
 	l := layout{w: float64(wi), h: float64(hi)}
 	top := margin
@@ -43,6 +61,10 @@ func (f Figure) layout() layout {
 		top += float64(lineCount(l.title))*titleLine + 8
 	}
 	named, ends := f.naming()
+	beside := ends // what needs room on the right
+	if inside {
+		beside = nil
+	}
 	if len(named) > 0 {
 		l.legend, l.legendY = named, top
 		top += float64(legendRows(named, l.w-2*margin)-1)*(legendItem+legendGap) + legendItem + 10
@@ -87,7 +109,7 @@ func (f Figure) layout() layout {
 			over := l.x.at(last) + textLength(l.x.label(last), textSize)/2 - l.plot.x1
 			right = max(right, over+4)
 		}
-		for _, s := range ends {
+		for _, s := range beside {
 			right = max(right, min(textLength(s, textSize), l.w*0.3)+14)
 		}
 		if barsX { // text at the ends of level bars
@@ -113,7 +135,7 @@ func (f Figure) layout() layout {
 		l.y.from, l.y.to = l.plot.y0, l.plot.y1 // the first category on top
 	}
 	l.fitBars(f)
-	l.label(f, ends)
+	l.label(f, ends, inside)
 	return l
 }
 
@@ -348,7 +370,7 @@ func (l layout) position(i int, p Point) (x, y float64) {
 }
 
 // label makes the labels and finds a place for each.
-func (l *layout) label(f Figure, ends []string) {
+func (l *layout) label(f Figure, ends []string, inside bool) {
 	sc := scene{frame: box{2, l.plot.y0 - 2, l.w - 2, l.plot.y1 - 2}}
 	for _, s := range f.Series {
 		if s.Kind == Bars {
@@ -382,7 +404,12 @@ func (l *layout) label(f Figure, ends []string) {
 		x := l.x.at(d.x)
 		sc.lines = append(sc.lines, [4]float64{x, l.y.at(d.y0), x, l.y.at(d.y1)})
 	}
-	l.labels = append(l.labels, l.endLabels(f, ends)...)
+	if inside {
+		l.labels = append(l.labels, l.insideLabels(f, ends)...)
+	} else {
+		l.labels = append(l.labels, l.endLabels(f, ends)...)
+	}
+	names := len(l.labels)
 	for _, a := range f.along {
 		l.labels = append(l.labels, l.alongLabel(a))
 	}
@@ -413,13 +440,19 @@ func (l *layout) label(f Figure, ends []string) {
 		}
 	}
 	sc.place(l.labels)
+	if inside {
+		l.crowded = false
+		for _, lb := range l.labels[:names] {
+			l.crowded = l.crowded || lb.hidden || !sc.clear(lb.at(lb.spot))
+		}
+	}
 }
 
 func ink(series int) string    { return fmt.Sprintf("mw:ink:%d", series) }
 func colour(series int) string { return fmt.Sprintf("mw:series:%d", series) }
 
 // endLabels puts the names of lines to the right of their last points.
-func (l layout) endLabels(f Figure, ends []string) []label {
+func (l *layout) endLabels(f Figure, ends []string) []label {
 	if len(ends) == 0 {
 		return nil
 	}
@@ -440,6 +473,67 @@ func (l layout) endLabels(f Figure, ends []string) []label {
 	spread(ys, height, l.plot.y0-height/2, l.plot.y1+height/2)
 	for i := range out {
 		out[i].spots = []spot{{8, ys[i] - out[i].y, "left"}}
+		for _, other := range out[:i] {
+			l.crowded = l.crowded || math.Abs(other.y-out[i].y) < textSize/2
+		}
+	}
+	return out
+}
+
+// insideLabels puts the names of lines beside them where the other lines are
+// far away.
+func (l *layout) insideLabels(f Figure, ends []string) []label {
+	if len(ends) == 0 {
+		return nil
+	}
+	paths := make([][][2]float64, len(f.Series)) // points of each line, a few pixels apart
+	for i, s := range f.Series {
+		for j := range s.Points[1:] {
+			x0, y0 := l.position(j, s.Points[j])
+			x1, y1 := l.position(j+1, s.Points[j+1])
+			steps := max(1, min(int(math.Hypot(x1-x0, y1-y0)/8), 500))
+			for k := range steps {
+				t := float64(k) / float64(steps)
+				paths[i] = append(paths[i], [2]float64{x0 + t*(x1-x0), y0 + t*(y1-y0)})
+			}
+		}
+	}
+	var out []label
+	for i, s := range f.Series {
+		if s.Name == "" || s.labelled() || len(paths[i]) == 0 {
+			continue
+		}
+		text := wrap(f.endName(i), textSize, l.w*0.3)
+		lb := label{text: text, x: paths[i][0][0], y: paths[i][0][1], size: textSize, color: ink(i)}
+		type candidate struct {
+			at   [2]float64
+			away float64 // how far the other lines are, up to where it does not matter
+		}
+		var candidates []candidate
+		for _, p := range paths[i] {
+			c := candidate{p, 60}
+			for j, other := range paths {
+				if j == i {
+					continue
+				}
+				for _, q := range other {
+					c.away = min(c.away, math.Hypot(p[0]-q[0], p[1]-q[1]))
+				}
+			}
+			candidates = append(candidates, c)
+		}
+		slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(b.away, a.away) })
+		half := float64(lineCount(text)) * textSize * lineHeight / 2
+		const off = dotRadius + 3
+		for _, c := range candidates {
+			dx, dy := c.at[0]-lb.x, c.at[1]-lb.y
+			for _, s := range []spot{
+				{0, -half - off, "center"}, {-off, -half - 2, "right"}, {off, half + 2, "left"}, {0, half + off, "center"}, {off, -half - 2, "left"}, {-off, half + 2, "right"},
+			} {
+				lb.spots = append(lb.spots, spot{dx + s.dx, dy + s.dy, s.align})
+			}
+		}
+		out = append(out, lb)
 	}
 	return out
 }

@@ -258,8 +258,9 @@ func (l layout) words(f Figure) layer {
 		if lb.hidden {
 			continue
 		}
-		if lb.rotate != 0 {
-			// ECharts would turn the offset too.
+		if lb.rotate != 0 || math.Hypot(lb.dx, lb.dy) > 40 {
+			// ECharts would turn the offset too; and a label far from its point
+			// hangs on another.
 			lb.x, lb.y, lb.dx, lb.dy = lb.x+lb.dx, lb.y+lb.dy, 0, 0
 		}
 		x, pastX := l.x.anchor(lb.x)

@@ -161,6 +161,24 @@ func (sc scene) place(labels []label) {
 	}
 }
 
+// clear reports whether a box covers no dot, no line and nothing outside.
+func (sc scene) clear(b box) bool {
+	if b.outside(sc.frame) > 1 {
+		return false
+	}
+	for _, d := range sc.dots {
+		if b.overlap(d) > 0 {
+			return false
+		}
+	}
+	for _, ln := range sc.lines {
+		if b.crossing(ln[0], ln[1], ln[2], ln[3]) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // turned returns the box around a rotated label, whose spot is its centre.
 func (l label) turned(s spot) box {
 	w, h := textLength(l.text, l.size), l.size*lineHeight
