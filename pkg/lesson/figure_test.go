@@ -417,7 +417,7 @@ func TestDataOfFigures(t *testing.T) {
 	for _, c := range []struct {
 		row, column int
 		want        float64
-	}{{1, 1, ridge}, {1, 2, chip.Peak}, {2, 1, third}, {2, 2, chip.Bandwidth * third}, {2, 3, 100 * (chip.Bandwidth * third) / chip.Peak}} {
+	}{{1, 1, ridge}, {1, 2, chip.Peak}, {2, 1, third}, {2, 2, chip.Bandwidth * third}, {2, 3, 100 * (chip.Bandwidth * third) / chip.Peak}, {2, 4, 100}} {
 		if got, err := strconv.ParseFloat(rows[c.row][c.column], 64); err != nil || got != c.want {
 			t.Errorf("row %d, column %q is %q, want %v", c.row, rows[0][c.column], rows[c.row][c.column], c.want)
 		}

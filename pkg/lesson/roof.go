@@ -248,16 +248,20 @@ func threeDigits(v float64) float64 {
 
 func rooflineTable(machines []roofline.Machine, dots []Dot) (Table, error) {
 	t := Table{
-		Columns: []string{"point", "intensity, FLOP/byte", "performance", "of the peak", "bound"},
-		heads:   []string{"point", "arithmetic intensity (FLOP/byte)", "performance (FLOP/s)", "of the peak (%)", "bound"},
+		Columns: []string{"point", "intensity, FLOP/byte", "performance", "of the peak", "of its roof", "bound"},
+		heads:   []string{"point", "arithmetic intensity (FLOP/byte)", "performance (FLOP/s)", "of the peak (%)", "of its roof (%)", "bound"},
 	}
 	performance := func(v float64) written { return written{v, SI(v, "FLOP/s")} }
+	share := func(v, whole float64) written {
+		percent := 100 * v / whole
+		return written{percent, fmt.Sprintf("%.3g%%", percent)}
+	}
 	for _, m := range machines {
 		ridge, err := m.Ridge()
 		if err != nil {
 			return t, err
 		}
-		t.Rows = append(t.Rows, []any{"ridge of " + m.Name, ridge, performance(m.Peak), written{100, "100%"}, ""})
+		t.Rows = append(t.Rows, []any{"ridge of " + m.Name, ridge, performance(m.Peak), share(m.Peak, m.Peak), share(m.Peak, m.Peak), ""})
 	}
 	first := machines[0]
 	others := false
@@ -277,11 +281,14 @@ func rooflineTable(machines []roofline.Machine, dots []Dot) (Table, error) {
 			name += " (" + own.Name + ")"
 			others = true
 		}
-		share := 100 * d.FLOPS / own.Peak
-		t.Rows = append(t.Rows, []any{name, d.Intensity, performance(d.FLOPS), written{share, fmt.Sprintf("%.3g%%", share)}, bound.String()})
+		roof, err := own.Attainable(d.Intensity)
+		if err != nil {
+			return t, err
+		}
+		t.Rows = append(t.Rows, []any{name, d.Intensity, performance(d.FLOPS), share(d.FLOPS, own.Peak), share(d.FLOPS, roof), bound.String()})
 	}
 	if len(machines) > 1 && len(dots) > 0 {
-		t.Caption = "Share of the peak and bound of the programs are those on " + first.Name
+		t.Caption = "Shares and bound of the programs are those on " + first.Name
 		if others {
 			t.Caption += ", or on the machine that is named with them"
 		}

@@ -578,7 +578,7 @@ class Figure {
 
   /** How many buttons stand below the figure. */
   buttons() {
-    return this.root.getByRole("button").count();
+    return this.root.locator(".memorywall-foot button").count();
   }
 
   /** The static picture's own SVG. */
