@@ -581,6 +581,16 @@ class Figure {
     return this.root.locator(".memorywall-foot button").count();
   }
 
+  /** What the live chart shows now, written as the static pictures are: without paper, and with the figure's id in ids. */
+  async onScreen() {
+    await this.drawn();
+    return this.root.evaluate((root, id) => {
+      const { painter } = window.echarts.getInstanceByDom(root.querySelector(".memorywall-live")).getZr();
+      const svg = painter.renderToString({ cssAnimation: false, cssEmphasis: false, useViewBox: true });
+      return `${window.memorywall.tidy(svg).replace(/\bzr\d+-/g, `${id}-`)}\n`;
+    }, this.id);
+  }
+
   /** The static picture's own SVG. */
   async source() {
     const src = await this.root.locator(".memorywall-stage img").getAttribute("src");
