@@ -60,6 +60,16 @@ func gallery(t *testing.T) []Figure {
 		}
 		waves = append(waves, s)
 	}
+	overlap, none := Series{Name: "full overlap: the larger floor"}, Series{Name: "no overlap: the sum of the floors", Dashed: true}
+	for k := -8; k <= 8; k++ {
+		x := math.Ldexp(153, k)
+		floors, err := a.TimeFloors(x, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		overlap.Points = append(overlap.Points, Point{X: x, Y: x / floors.AtLeast()})
+		none.Points = append(none.Points, Point{X: x, Y: x / floors.AtMost()})
+	}
 	return []Figure{
 		{
 			ID: "line", Title: "The best-case intensity of a square multiply grows with its size", Alt: "A straight line on log axes.",
@@ -112,6 +122,15 @@ func gallery(t *testing.T) []Figure {
 			ID: "lines", Title: "Names stand at the ends of lines", Alt: "Four lines.",
 			X: Axis{Name: "n"}, Y: Axis{Name: "rate", Unit: "GFLOP/s"}, Series: waves,
 		},
+		{
+			ID: "overlap", Title: "Lines that meet at both ends are named where they are apart", Alt: "Two lines.",
+			X: Axis{Name: "intensity", Unit: "FLOP/byte", Log: true}, Y: Axis{Name: "performance", Unit: "FLOP/s", Log: true},
+			Series: []Series{overlap, none}, Marks: []Mark{{'x', 153, "ridge point"}},
+		},
+		must(rooflineFigure("many-dots", "Names of many programs near each other", "Four dots below a roof.",
+			[]roofline.Machine{{Name: "reached on this machine", Format: "float32", ElemBytes: 4, Peak: 8.05e9, Bandwidth: 1.19e9}},
+			[]Dot{{Name: "plain loop, 96×96 float64", Intensity: 8, FLOPS: 0.59e9}, {Name: "gonum, 96×96 float64", Intensity: 8, FLOPS: 1.6e9},
+				{Name: "gonum, 1024×1024 float32", Intensity: 170, FLOPS: 8.05e9}, {Name: "gonum matrix–vector, 4096×4096 float32", Intensity: 0.5, FLOPS: 0.59e9}})),
 		{
 			ID: "bytes", Title: "Fast memory buys intensity", Alt: "A line.", Width: 420, Height: 300,
 			X: Axis{Name: "fast memory", Unit: "bytes", Log: true, Base: 2}, Y: Axis{Name: "intensity", Unit: "FLOP/byte"},

@@ -53,10 +53,7 @@ func (f Figure) html(option, svg []byte, t Table) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<div class="memorywall-figure" id="%s">`, f.ID)
 	fmt.Fprintf(&b, `<div class="memorywall-stage" style="width:%dpx;height:%dpx">`, w, h)
-	alt := f.Title
-	if f.Alt != "" {
-		alt += ". " + f.Alt
-	}
+	alt := f.inWords()
 	if svg != nil {
 		fmt.Fprintf(&b, `<img src="%s" width="%d" height="%d" alt="%s">`, dataURL(svg), w, h, esc(alt))
 	} else {
@@ -72,6 +69,14 @@ func (f Figure) html(option, svg []byte, t Table) (string, error) {
 	fmt.Fprintf(&b, `<script type="application/json">{"width":%d,"height":%d,"option":%s,"csv":%s}</script>`, w, h, scriptSafe(option), scriptSafe(values))
 	b.WriteString(`<script>` + awaken + `</script></div>`)
 	return b.String(), nil
+}
+
+// inWords is the claim and the finding, for those who cannot see the figure.
+func (f Figure) inWords() string {
+	if f.Title == "" || f.Alt == "" {
+		return f.Title + f.Alt
+	}
+	return strings.TrimSuffix(f.Title, ".") + ". " + f.Alt
 }
 
 // scriptSafe makes JSON safe inside a script element, where "</script" and

@@ -441,7 +441,6 @@ func (l *layout) label(f Figure, ends []string, inside bool) {
 	}
 	sc.place(l.labels)
 	if inside {
-		l.crowded = false
 		for _, lb := range l.labels[:names] {
 			l.crowded = l.crowded || lb.hidden || !sc.clear(lb.at(lb.spot))
 		}
@@ -481,7 +480,7 @@ func (l *layout) endLabels(f Figure, ends []string) []label {
 }
 
 // insideLabels puts the names of lines beside them where the other lines are
-// far away.
+// far away. The layout is crowded where there is no such place.
 func (l *layout) insideLabels(f Figure, ends []string) []label {
 	if len(ends) == 0 {
 		return nil
@@ -520,7 +519,13 @@ func (l *layout) insideLabels(f Figure, ends []string) []label {
 					c.away = min(c.away, math.Hypot(p[0]-q[0], p[1]-q[1]))
 				}
 			}
-			candidates = append(candidates, c)
+			if c.away > 1.5*textSize {
+				candidates = append(candidates, c)
+			}
+		}
+		if len(candidates) == 0 {
+			l.crowded = true
+			return nil
 		}
 		slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(b.away, a.away) })
 		half := float64(lineCount(text)) * textSize * lineHeight / 2

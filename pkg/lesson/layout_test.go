@@ -265,3 +265,51 @@ func TestNaming(t *testing.T) {
 		t.Errorf("the name of the line is at point %d, want 1", got)
 	}
 }
+
+// Names stand at the ends of lines unless the ends meet; then they stand where
+// the lines are apart, and the plot has the room.
+func TestNamesWhereLinesAreApart(t *testing.T) {
+	line := func(name string, ys ...float64) Series {
+		s := Series{Name: name}
+		for i, y := range ys {
+			s.Points = append(s.Points, Point{X: float64(i), Y: y})
+		}
+		return s
+	}
+	for _, c := range []struct {
+		name   string
+		series []Series
+		inside bool
+	}{
+		{"apart", []Series{line("one", 0, 1, 2), line("another", 0, 1, 1)}, false},
+		{"meeting at the end", []Series{line("one", 0, 8, 10), line("another", 0, 2, 10)}, true},
+		{"the same", []Series{line("one", 0, 5, 10), line("another", 0, 5, 10)}, false}, // nowhere apart
+	} {
+		l := Figure{ID: "f", Series: c.series}.layout()
+		for i, lb := range l.labels {
+			b := lb.at(lb.spot)
+			if got := b.x1 < l.plot.x1; got != c.inside || lb.hidden {
+				t.Errorf("%s: name %d from %.0f to %.0f of a plot up to %.0f, hidden %t", c.name, i, b.x0, b.x1, l.plot.x1, lb.hidden)
+			}
+			if !c.inside {
+				continue
+			}
+			// Each is nearer to its own line than to the other.
+			near := func(s Series) float64 {
+				best := math.Inf(1)
+				for j := range s.Points[1:] {
+					x0, y0 := l.position(j, s.Points[j])
+					x1, y1 := l.position(j+1, s.Points[j+1])
+					for k := range 101 {
+						t := float64(k) / 100
+						best = min(best, math.Hypot(x0+t*(x1-x0)-(b.x0+b.x1)/2, y0+t*(y1-y0)-(b.y0+b.y1)/2))
+					}
+				}
+				return best
+			}
+			if own, other := near(c.series[i]), near(c.series[1-i]); !(own < other) {
+				t.Errorf("%s: name %d is %.0f pixels from its line and %.0f from the other", c.name, i, own, other)
+			}
+		}
+	}
+}

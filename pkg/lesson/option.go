@@ -27,7 +27,7 @@ func (f Figure) option() ([]byte, error) {
 	l := f.layout()
 	return json.Marshal(object{
 		"animation": false,
-		"aria":      opts.Aria{Enabled: opts.Bool(true), Label: &opts.AriaLabel{Description: f.Alt}},
+		"aria":      opts.Aria{Enabled: opts.Bool(true), Label: &opts.AriaLabel{Description: f.inWords()}},
 		// What has no style of its own takes this one.
 		"textStyle": opts.TextStyle{Color: "mw:colour:text", FontFamily: fontFamily, FontSize: int(textSize)},
 		"title":     f.titles(l),
@@ -78,7 +78,7 @@ func (f Figure) layers(l layout) []layer {
 	for i, s := range f.Series {
 		out = append(out, f.series(l, i, s))
 	}
-	return append(out, l.words(f))
+	return append(out, l.texts(f))
 }
 
 // dotted reports whether all the points of a line are shown as dots.
@@ -240,9 +240,9 @@ func digits(v float64) float64 {
 	return r
 }
 
-// words is a series of invisible points that carries the marks and all text
+// texts is a series of invisible points that carries the marks and all text
 // beside points.
-func (l layout) words(f Figure) layer {
+func (l layout) texts(f Figure) layer {
 	out := layer{
 		Type: "scatter", Name: "words", Z: 5, Symbol: "circle", SymbolSize: 1, Silent: true,
 		Tooltip: object{"show": false},
