@@ -239,8 +239,8 @@ func TestStepsThatCannotBeDrawn(t *testing.T) {
 	}
 }
 
-// Both pictures of the tiles are shown, each on its own kind of page, and only
-// the light one where the page drops the rules.
+// There are two pictures of the tiles, one for each kind of page. Only the light
+// one is seen where no script says more.
 func TestTilesFollowTheTheme(t *testing.T) {
 	blocks, status := record(t, true, func() { ShowTiles(10, 3) })
 	if status != -1 || len(blocks) != 1 {

@@ -20,15 +20,11 @@ func ShowTiles(n, tile int64) {
 			class, style, dataURL([]byte(svg)), tilesWidth, tilesHeight, esc(text))
 	}
 	screen.show(block{
-		HTML: themed + img("light", "max-width:100%;height:auto", light) + img("dark", "max-width:100%;height:auto;display:none", dark),
+		// figure.js shows the dark one in place of the light one on dark pages.
+		HTML: img("light", "max-width:100%;height:auto", light) + img("dark", "max-width:100%;height:auto;display:none", dark),
 		Text: text,
 	})
 }
-
-// themed shows the dark one of two pictures on a dark page. A notebook without
-// trust drops the rules, and shows the light one.
-const themed = `<style>[data-jp-theme-light="false"] .memorywall-light{display:none}` +
-	`[data-jp-theme-light="false"] .memorywall-dark{display:inline!important}</style>`
 
 // tilesTheme holds the colours of the drawing.
 type tilesTheme struct{ paper, ink, muted, line, band, tile, edge string }

@@ -340,6 +340,8 @@
   }
 
   var CSS =
+    // Drawings of pkg/lesson that are no charts come in two colours.
+    '[data-jp-theme-light="false"] .memorywall-light{display:none}[data-jp-theme-light="false"] .memorywall-dark{display:inline!important}' +
     ".memorywall-foot{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 20px}" +
     ".memorywall-foot>details{max-width:100%}.memorywall-foot>details[open]{flex-basis:100%}" +
     ".memorywall-save{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 14px;font-size:90%}" +
@@ -349,16 +351,18 @@
     ".memorywall-save button:focus-visible{outline:2px solid var(--jp-brand-color1,#0072b2);outline-offset:2px}" +
     "@media print{.memorywall-save{display:none}}";
 
+  function dress() {
+    if (document.getElementById("memorywall-css")) return;
+    var style = document.createElement("style");
+    style.id = "memorywall-css";
+    style.textContent = CSS;
+    document.head.appendChild(style);
+  }
+
   // Puts the buttons below a figure beside its table, once.
   function offer(host, data) {
     var foot = host.querySelector(".memorywall-foot");
     if (!foot || foot.querySelector(".memorywall-save")) return;
-    if (!document.getElementById("memorywall-css")) {
-      var style = document.createElement("style");
-      style.id = "memorywall-css";
-      style.textContent = CSS;
-      document.head.appendChild(style);
-    }
     var row = document.createElement("div"), said = document.createElement("span");
     row.className = "memorywall-save";
     said.setAttribute("role", "status");
@@ -485,6 +489,7 @@
 
   kit.show = show;
 
+  if (typeof document !== "undefined") dress();
   if (typeof window !== "undefined") root.memorywall = Object.assign(root.memorywall || {}, kit);
   if (typeof module === "object" && module.exports) module.exports = kit;
 })(typeof window !== "undefined" ? window : globalThis);
