@@ -226,6 +226,12 @@ for (const chapter of chapters) {
           );
           if (SHOTS && name === "dark") await window.shot(`${figure.id}.dark`, figure.root);
         }
+        // Of the two drawings of tiles, the one for such a page is seen.
+        const wrong = await window.page.evaluate((name) =>
+          [...document.querySelectorAll("img.memorywall-light, img.memorywall-dark")]
+            .filter((image) => image.closest(".jp-OutputArea").checkVisibility() && image.checkVisibility() !== image.classList.contains(`memorywall-${name}`))
+            .map((image) => `${image.className}: ${image.alt}`), name);
+        assertNone(`drawings that do not fit a ${name} page`, wrong);
         // What is saved is what is on the screen, with its paper.
         const [figure] = await window.figures();
         const svg = String((await figure.save("SVG")).bytes);
