@@ -424,6 +424,31 @@ func TestDataOfFigures(t *testing.T) {
 	}
 }
 
+// The picture and the live chart are called the same: the claim, then the
+// finding.
+func TestFigureInWords(t *testing.T) {
+	for _, c := range []struct{ title, alt, want string }{
+		{"Figure 2.1. On the slope", "A line.", "Figure 2.1. On the slope. A line."},
+		{"It grows.", "A line.", "It grows. A line."},
+		{"It grows", "", "It grows"},
+		{"", "A line.", "A line."},
+	} {
+		f := Figure{ID: "f", Title: c.title, Alt: c.alt, Series: []Series{{Points: []Point{{X: 1, Y: 1}}}}}
+		option, err := f.Option()
+		if err != nil {
+			t.Fatal(err)
+		}
+		html := markup(t, f, option, []byte("<svg/>"))
+		if !strings.Contains(html, `alt="`+c.want+`"`) {
+			t.Errorf("no alt text %q in %s", c.want, html)
+		}
+		aria := decoded(t, f)["aria"].(map[string]any)["label"].(map[string]any)["description"]
+		if aria != c.want {
+			t.Errorf("the live chart is called %q, want %q", aria, c.want)
+		}
+	}
+}
+
 func TestFigureInText(t *testing.T) {
 	f := Figure{
 		ID: "f", Title: "Intensity grows", Alt: "A line upwards.",
