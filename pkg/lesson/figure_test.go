@@ -192,8 +192,8 @@ func TestRooflineLeavesTheDotsAlone(t *testing.T) {
 }
 
 // The roofs of one machine share their peak: each is named along its slope, and
-// what they have in common once. Roofs of several machines are named at their
-// ends.
+// what they have in common once. Roofs of several machines are named above their
+// flat parts, or at their ends where the names are long.
 func TestNamesOfRoofs(t *testing.T) {
 	roof := func(name string, peak, bandwidth float64) roofline.Machine {
 		return roofline.Machine{Name: name, Format: "FP32", ElemBytes: 4, Peak: peak, Bandwidth: bandwidth}
@@ -210,6 +210,8 @@ func TestNamesOfRoofs(t *testing.T) {
 		{"nothing in common", []roofline.Machine{roof("L1, one core", 1e12, 1e11), roof("L2, two cores", 1e12, 1e10), roof("L3", 1e12, 1e9)},
 			"peak 1 TFLOP/s|L1, one core, 100 GB/s|L2, two cores, 10 GB/s|L3, 1 GB/s", 0},
 		{"two machines", []roofline.Machine{roof("a", 1e12, 1e11), roof("b", 2e12, 1e10)},
+			"a, peak 1 TFLOP/s|100 GB/s|b, peak 2 TFLOP/s|10 GB/s", 0},
+		{"two machines with long names", []roofline.Machine{roof("a processor with a very long name", 1e12, 1e11), roof("b", 2e12, 1e10)},
 			"1 TFLOP/s|100 GB/s|2 TFLOP/s|10 GB/s", 2},
 	} {
 		f := Roofline("f", "t", "a", c.machines, nil)

@@ -121,13 +121,15 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 	// Half a decade of slope and of roof at least, to the next whole decade.
 	lo = math.Pow(10, math.Floor(math.Log10(lo)-0.5))
 	hi = math.Pow(10, math.Ceil(math.Log10(hi)+0.5))
-	f.namedAlong = len(machines) > 1
+	one, brief := true, true // one peak, names that fit above a roof
 	for _, m := range machines {
-		f.namedAlong = f.namedAlong && m.Peak == machines[0].Peak
+		one = one && m.Peak == machines[0].Peak
+		brief = brief && textLength(m.Name, textSize) < defaultWidth/4
 	}
+	f.namedAlong = one || brief
 	own, shared := ownNames(machines)
 	for i, m := range machines {
-		if err := f.addRoof(m, i, len(machines), lo, hi, own[i], shared); err != nil {
+		if err := f.addRoof(m, i, len(machines), lo, hi, one, own[i], shared); err != nil {
 			return f, err
 		}
 	}
@@ -179,9 +181,10 @@ func ownNames(machines []roofline.Machine) (own []string, shared string) {
 	return own, shared
 }
 
-// addRoof adds the roof of machine i of n, from lo to hi FLOP/byte. own names
-// it among those of a figure, and shared is what they have in common.
-func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, own, shared string) error {
+// addRoof adds the roof of machine i of n, from lo to hi FLOP/byte. one tells
+// that all have one peak; own names this among those of a figure, and shared is
+// what their names have in common.
+func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool, own, shared string) error {
 	ridge, err := m.Ridge()
 	if err != nil {
 		return err
@@ -206,7 +209,7 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, own, shar
 	f.Marks = append(f.Marks, Mark{Axis: 'x', At: ridge, Label: "ridge " + withUnit(threeDigits(ridge), "FLOP/byte", 0)})
 	peak, slope := SI(m.Peak, "FLOP/s"), SI(m.Bandwidth, "B/s")
 	switch {
-	case n == 1:
+	case n == 1 || f.namedAlong && !one:
 		peak = m.Name + ", peak " + peak
 	case f.namedAlong:
 		slope = own + ", " + slope

@@ -242,8 +242,9 @@ describe("the house style", () => {
   function cue(option, a, b) {
     const words = option.series.at(-1).data.map((word) => word.text.replace(/\s+/g, " "));
     const direct = (one) => words.some((word) => word.replace(/^\W /, "") === one.name) || one.data.every((d) => d.text && one.type === "scatter");
-    // The roofs of one machine are named along their slopes, without what they share.
-    const along = (one) => words.some((word) => /, [\d.]+ .?B\/s$/.test(word) && one.name.startsWith(word.replace(/, [^,]*$/, "")));
+    // Roofs are named above their flat parts, or, of one machine, along their
+    // slopes, without what they share.
+    const along = (one) => words.some((word) => word.startsWith(`${one.name}, peak `)) || words.some((word) => /, [\d.]+ .?B\/s$/.test(word) && one.name.startsWith(word.replace(/, [^,]*$/, "")));
     const hatch = (one) => JSON.stringify(one.itemStyle.decal ?? null);
     const shape = (one) => (one.type === "scatter" || one.showSymbol ? one.symbol : undefined);
     if (a.type !== b.type) return "kind";
