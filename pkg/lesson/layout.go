@@ -18,6 +18,7 @@ const (
 	tickLength = 4.0
 	legendItem = 14.0 // height of a row of the legend
 	legendGap  = 22.0 // between its items, along and across
+	nameShare  = 0.21 // of the width, for names at the ends of lines
 )
 
 // layout is a figure with everything in its place.
@@ -110,7 +111,7 @@ func (f Figure) lay(inside bool) layout {
 			right = max(right, over+4)
 		}
 		for _, s := range beside {
-			right = max(right, min(textLength(s, textSize), l.w*0.3)+14)
+			right = max(right, textLength(wrap(s, textSize, l.w*nameShare), textSize)+14)
 		}
 		if barsX { // text at the ends of level bars
 			for _, texts := range f.barTexts() {
@@ -462,7 +463,7 @@ func (l *layout) endLabels(f Figure, ends []string) []label {
 		if s.Name == "" || s.labelled() {
 			continue
 		}
-		text := wrap(f.endName(i), textSize, l.w*0.3)
+		text := wrap(f.endName(i), textSize, l.w*nameShare)
 		height = max(height, float64(lineCount(text))*textSize*lineHeight)
 		x, y := l.position(s.end(), s.Points[s.end()])
 		x, y = min(x, l.plot.x1), max(l.plot.y0, min(y, l.plot.y1))
