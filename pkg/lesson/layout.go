@@ -231,14 +231,14 @@ func (f Figure) endName(i int) string {
 	return s.Name
 }
 
-// labelled reports whether all the points have labels.
+// labelled reports whether the series are dots that all have labels.
 func (s Series) labelled() bool {
 	for _, p := range s.Points {
 		if p.Label == "" {
 			return false
 		}
 	}
-	return s.Kind != Bars
+	return s.Kind == Dots
 }
 
 // end is the number of the point that the series' name stands beside: the last
@@ -372,7 +372,7 @@ func (l layout) position(i int, p Point) (x, y float64) {
 
 // label makes the labels and finds a place for each.
 func (l *layout) label(f Figure, ends []string, inside bool) {
-	sc := scene{frame: box{2, l.plot.y0 - 2, l.w - 2, l.plot.y1 - 2}}
+	sc := scene{frame: box{l.plot.x0 + 2, l.plot.y0 - 2, l.w - 2, l.plot.y1 - 2}}
 	for _, s := range f.Series {
 		if s.Kind == Bars {
 			continue
@@ -456,7 +456,7 @@ func (l *layout) endLabels(f Figure, ends []string) []label {
 	if len(ends) == 0 {
 		return nil
 	}
-	var out []label
+	var out, free []label
 	var ys []float64
 	height := textSize * lineHeight
 	for i, s := range f.Series {
@@ -464,20 +464,28 @@ func (l *layout) endLabels(f Figure, ends []string) []label {
 			continue
 		}
 		text := wrap(f.endName(i), textSize, l.w*nameShare)
-		height = max(height, float64(lineCount(text))*textSize*lineHeight)
 		x, y := l.position(s.end(), s.Points[s.end()])
 		x, y = min(x, l.plot.x1), max(l.plot.y0, min(y, l.plot.y1))
-		out = append(out, label{text: text, x: x, y: y, size: textSize, color: ink(i), must: true})
+		lb := label{text: text, x: x, y: y, size: textSize, color: ink(i), must: true}
+		if s.Kind == Dots && x < l.plot.x1-2*textSize {
+			// Lines may go on to the right of it.
+			lb.spots = around(dotRadius, textSize, lineCount(text))
+			free = append(free, lb)
+			continue
+		}
+		height = max(height, float64(lineCount(text))*textSize*lineHeight)
+		out = append(out, lb)
 		ys = append(ys, y)
 	}
-	spread(ys, height, l.plot.y0-height/2, l.plot.y1+height/2)
+	// Tick labels are below the plot.
+	spread(ys, height, l.plot.y0-height/2, l.plot.y1-height/2+tickLength)
 	for i := range out {
 		out[i].spots = []spot{{8, ys[i] - out[i].y, "left"}}
 		for _, other := range out[:i] {
 			l.crowded = l.crowded || math.Abs(other.y-out[i].y) < textSize/2
 		}
 	}
-	return out
+	return append(out, free...)
 }
 
 // insideLabels puts the names of lines beside them where the other lines are

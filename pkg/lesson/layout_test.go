@@ -245,6 +245,7 @@ func TestNaming(t *testing.T) {
 		{"lines", Figure{Series: []Series{{Name: "a", Points: points}, {Name: "b", Kind: Steps, Points: points}}}, "", "a|b"},
 		{"dots and a line", Figure{Series: []Series{{Name: "a", Points: points}, {Name: "b", Kind: Dots, Points: points}}}, "", "a|◆ b"},
 		{"dots that have their names", Figure{Series: []Series{{Name: "a", Points: points}, {Name: "b", Points: points}, {Name: "c", Kind: Dots, Points: labelled}}}, "", "a|b"},
+		{"lines with labels", Figure{Series: []Series{{Name: "a", Points: labelled}, {Name: "b", Points: points}}}, "", "a|b"},
 		{"bars", Figure{X: three, Series: []Series{{Name: "a", Kind: Bars, Points: points}, {Name: "b", Kind: Bars, Points: points}}}, "a|b", ""},
 		{"too many", Figure{Series: many}, strings.Repeat("s|", 8) + "s", ""},
 		{"named along their lines", Figure{namedAlong: true, Series: []Series{{Name: "a", Points: points}, {Name: "b", Points: points}}}, "", ""},

@@ -64,7 +64,10 @@ type spot struct {
 	align  string // "left", "center" or "right": that side of the text is at dx
 }
 
-const lineHeight = 1.3
+const (
+	lineHeight = 1.3
+	apart      = 6.0 // pixels between labels beside each other
+)
 
 // at returns the box of the label in a spot. The text is centred on dy.
 func (l label) at(s spot) box {
@@ -137,10 +140,12 @@ func (sc scene) place(labels []label) {
 			}
 			cost := float64(rank) * costSpot
 			cover := 0.0
+			near := 0.0
 			for _, t := range taken {
 				cover += b.overlap(t)
+				near += b.overlap(box{t.x0 - apart, t.y0, t.x1 + apart, t.y1})
 			}
-			cost += cover * costLabel
+			cost += near * costLabel
 			cost += b.outside(sc.frame) * costOutside
 			for _, d := range sc.dots {
 				cost += b.overlap(d) * costDot

@@ -206,7 +206,11 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool,
 		s.Points = append(s.Points, Point{X: x, Y: y})
 	}
 	f.Series = append(f.Series, s)
-	f.Marks = append(f.Marks, Mark{Axis: 'x', At: ridge, Label: "ridge " + withUnit(threeDigits(ridge), "FLOP/byte", 0)})
+	unit := "FLOP/byte"
+	if n > 1 {
+		unit = "" // the axis says it, and there are several
+	}
+	f.Marks = append(f.Marks, Mark{Axis: 'x', At: ridge, Label: "ridge " + withUnit(threeDigits(ridge), unit, 0)})
 	peak, slope := SI(m.Peak, "FLOP/s"), SI(m.Bandwidth, "B/s")
 	switch {
 	case n == 1 || f.namedAlong && !one:
