@@ -248,10 +248,25 @@
       .replace(/<svg /, font ? '<svg font-family="' + font[1] + '" ' : "<svg ");
   }
 
+  // How wide a text is, about, by the kinds of its letters. ECharts places text
+  // by what it measures. In a page it would ask for the reader's fonts, and for
+  // the height of a line look at a letter that few of them have, so that the
+  // chart would not be the picture.
+  function measureText(text, font) {
+    var size = parseFloat((/([\d.]+)px/.exec(font) || [0, 12])[1]);
+    var sum = 0;
+    for (var i = 0; i < text.length; i++) {
+      var c = text.charAt(i);
+      sum += c >= "\u2e80" ? 1 : /[ijlI.,:;'|!()\[\] ftr]/.test(c) ? 0.34 : /[mwMW@%\u2190-\u2bff]/.test(c) ? 0.9 : 0.6;
+    }
+    return { width: sum * size };
+  }
+
   // svg draws the option as a picture of itself, with opaque paper: frame gives
   // width and height in pixels, the id that the ids inside start with, the theme
   // and the colour of the paper. The same input gives the same bytes.
   function svg(echarts, option, frame) {
+    echarts.setPlatformAPI({ measureText: measureText });
     var chart = echarts.init(null, null, { renderer: "svg", ssr: true, width: frame.width, height: frame.height });
     try {
       var painter = chart.getZr().painter;
@@ -419,6 +434,7 @@
     if (picture) picture.style.display = "none";
     stage.appendChild(box);
     try {
+      echarts.setPlatformAPI({ measureText: measureText });
       entry.chart = echarts.init(box, null, { renderer: "svg", width: data.width, height: data.height });
       paint(entry);
     } catch (e) {

@@ -106,6 +106,15 @@ describe("the picture", () => {
   });
 });
 
+describe("the places of texts", () => {
+  test("do not depend on the fonts of whoever draws", () => {
+    const { echarts } = loadEcharts();
+    const first = render(options["upright-bars"], frame("b"));
+    echarts.setPlatformAPI({ measureText: (text) => ({ width: 100 * text.length }) });
+    assert.equal(render(options["upright-bars"], frame("b")), first);
+  });
+});
+
 describe("what a picture leaves out", () => {
   test("is what does not show", () => {
     const kept = '<path d="M0 0" fill="#fff"></path>\n<path d="M0 0" fill="none" stroke="#000"></path>\n<path d="M0 0" fill="rgb(0,0,0)" fill-opacity="0" stroke="red"></path>\n';
