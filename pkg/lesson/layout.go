@@ -58,7 +58,7 @@ func (f Figure) lay(inside bool) layout {
 	l := layout{w: float64(wi), h: float64(hi)}
 	top := margin
 	if f.Title != "" {
-		l.title = wrap(f.Title, titleSize*bold, l.w-2*margin)
+		l.title = balanced(f.Title, titleSize*bold, l.w-2*margin)
 		top += float64(lineCount(l.title))*titleLine + 8
 	}
 	named, ends := f.naming()

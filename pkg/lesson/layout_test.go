@@ -267,6 +267,22 @@ func TestNaming(t *testing.T) {
 	}
 }
 
+// A title of two lines has no single word on the second.
+func TestBalanced(t *testing.T) {
+	const title = "Overlap gains most at the ridge point and never more than a factor of two"
+	for _, c := range []struct {
+		width float64
+		want  string
+	}{
+		{textLength(title, 12) + 1, title},
+		{textLength(title, 12) - 1, "Overlap gains most at the ridge point\nand never more than a factor of two"},
+	} {
+		if got := balanced(title, 12, c.width); got != c.want {
+			t.Errorf("in %.0f pixels it is %q, want %q", c.width, got, c.want)
+		}
+	}
+}
+
 // Names stand at the ends of lines unless the ends meet; then they stand where
 // the lines are apart, and the plot has the room.
 func TestNamesWhereLinesAreApart(t *testing.T) {

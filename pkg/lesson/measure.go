@@ -67,6 +67,19 @@ func wrap(s string, size, width float64) string {
 	return strings.Join(lines, "\n")
 }
 
+// balanced breaks s as wrap does, into lines of about the same length.
+func balanced(s string, size, width float64) string {
+	best := wrap(s, size, width)
+	for w := width; w > width/3; w -= size {
+		narrower := wrap(s, size, w)
+		if lineCount(narrower) > lineCount(best) {
+			break
+		}
+		best = narrower
+	}
+	return best
+}
+
 func lineCount(s string) int { return 1 + strings.Count(s, "\n") }
 
 // textWidth is the number of character cells that s takes in a terminal.
