@@ -14,6 +14,7 @@ type failure struct {
 	what   string      // the quantity or claim
 	rows   [][2]string // name and value, one a line
 	advice string      // what to check
+	doubt  bool        // it may be the measurement that is wrong: the cell goes on
 }
 
 func (f failure) stop() {
@@ -38,9 +39,13 @@ func (f failure) text() string {
 }
 
 func (f failure) html() string {
+	role := "alert"
+	if f.doubt {
+		role = "note"
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<div style="border-left:4px solid #d1242f;background:rgba(209,36,47,0.1);padding:8px 12px;margin:4px 0">`+
-		`<div><b style="color:#e5484d">✗ %s</b>: %s</div>`, esc(f.title), esc(f.what))
+	fmt.Fprintf(&b, `<div role="%s" class="memorywall-failure" style="border-left:4px solid #d1242f;background:rgba(209,36,47,0.1);padding:8px 12px;margin:4px 0">`+
+		`<div><b style="color:#e5484d">✗ %s</b>: %s</div>`, role, esc(f.title), esc(f.what))
 	if len(f.rows) > 0 {
 		b.WriteString(`<table style="margin:4px 0;border:none">`)
 		for _, r := range f.rows {

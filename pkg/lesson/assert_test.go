@@ -127,6 +127,9 @@ func TestMarkupOfAsserts(t *testing.T) {
 	golden(t, "held.html", []byte(blocks[0].HTML))
 	blocks, _ = record(t, true, func() { Close("a < b & c", 2, 3) })
 	golden(t, "failed.html", []byte(blocks[0].HTML))
+	if !strings.Contains(blocks[0].HTML, `role="alert"`) {
+		t.Error("a failure is not an alert")
+	}
 	for _, b := range blocks {
 		if strings.Contains(b.HTML, "a < b") {
 			t.Errorf("text was not escaped: %s", b.HTML)

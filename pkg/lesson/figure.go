@@ -62,12 +62,15 @@ type Figure struct {
 	Width, Height int    // pixels; 0 means 760 by 420
 	Table         *Table // nil: made from the series
 
-	along      []along   // text along lines
-	asides     []aside   // text at a place
-	hints      []string  // remarks below the figure
-	failures   []failure // errors below the figure
-	lowMarks   bool      // labels of upright marks stand at the bottom
-	plainLines bool      // lines have no dots
+	along      []along      // text along lines
+	asides     []aside      // text at a place
+	hints      []string     // remarks below the figure
+	failures   []failure    // errors below the figure
+	gaps       []gap        // dotted upright lines
+	shades     [][2]float64 // shaded stretches of the X axis
+	namedAlong bool         // the text along lines names them
+	lowMarks   bool         // labels of upright marks stand at the bottom
+	plainLines bool         // lines have no dots
 }
 
 // along is text on the upper side of a straight line between two points.
@@ -75,6 +78,9 @@ type along struct {
 	x0, y0, x1, y1 float64
 	text, color    string
 }
+
+// gap is an upright line from a point to the limit above it.
+type gap struct{ x, y0, y1 float64 }
 
 // aside is quiet text at a place of the figure, in data coordinates, moved
 // where something else stands there.
@@ -258,8 +264,8 @@ func (f Figure) size() (w, h int) {
 }
 
 // Show draws the figure. In a notebook it is a picture that comes alive where
-// the page lets it, with the numbers behind it one click away; outside it is
-// the title and the numbers. What cannot be drawn ends the cell with a message
+// the page lets it, and can then be saved as SVG, PNG and CSV, with the numbers
+// behind it one click away; outside it is the title and the numbers. What cannot be drawn ends the cell with a message
 // that says why.
 func (f Figure) Show() {
 	b, err := f.block()
@@ -294,7 +300,8 @@ func (f Figure) block() (block, error) {
 		return block{}, err
 	}
 	w, h := f.size()
-	return block{HTML: f.html(option, picture(option, f.ID, w, h), t) + errors, Text: text}, nil
+	html, err := f.html(option, picture(option, f.ID, w, h), t)
+	return block{HTML: html + errors, Text: text}, err
 }
 
 // Option returns the option object of ECharts for the figure, in JSON, after

@@ -3,10 +3,13 @@ package lesson
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -188,6 +191,59 @@ func TestRooflineLeavesTheDotsAlone(t *testing.T) {
 	}
 }
 
+// The roofs of one machine share their peak: each is named along its slope, and
+// what they have in common once. Roofs of several machines are named above their
+// flat parts, or at their ends where the names are long.
+func TestNamesOfRoofs(t *testing.T) {
+	roof := func(name string, peak, bandwidth float64) roofline.Machine {
+		return roofline.Machine{Name: name, Format: "FP32", ElemBytes: 4, Peak: peak, Bandwidth: bandwidth}
+	}
+	for _, c := range []struct {
+		name     string
+		machines []roofline.Machine
+		along    string
+		ends     int
+	}{
+		{"one", []roofline.Machine{roof("chip", 1e12, 1e11)}, "chip, peak 1 TFLOP/s|100 GB/s", 0},
+		{"levels", []roofline.Machine{roof("L1, one core", 1e12, 1e11), roof("L2, one core", 1e12, 1e10)},
+			"one core, peak 1 TFLOP/s|L1, 100 GB/s|L2, 10 GB/s", 0},
+		{"nothing in common", []roofline.Machine{roof("L1, one core", 1e12, 1e11), roof("L2, two cores", 1e12, 1e10), roof("L3", 1e12, 1e9)},
+			"peak 1 TFLOP/s|L1, one core, 100 GB/s|L2, two cores, 10 GB/s|L3, 1 GB/s", 0},
+		{"two machines", []roofline.Machine{roof("a", 1e12, 1e11), roof("b", 2e12, 1e10)},
+			"a, peak 1 TFLOP/s|100 GB/s|b, peak 2 TFLOP/s|10 GB/s", 0},
+		{"two machines with long names", []roofline.Machine{roof("a processor with a very long name", 1e12, 1e11), roof("b", 2e12, 1e10)},
+			"1 TFLOP/s|100 GB/s|2 TFLOP/s|10 GB/s", 2},
+	} {
+		f := Roofline("f", "t", "a", c.machines, nil)
+		var along []string
+		for _, a := range f.along {
+			along = append(along, a.text)
+		}
+		if got := strings.Join(along, "|"); got != c.along {
+			t.Errorf("%s: along the roofs stands %q, want %q", c.name, got, c.along)
+		}
+		if _, ends := f.naming(); len(ends) != c.ends {
+			t.Errorf("%s: %d names at the ends, want %d", c.name, len(ends), c.ends)
+		}
+		if want := 2 - min(len(c.machines), 2); (len(f.shades) > 0) != (want == 1) {
+			t.Errorf("%s: %d shaded stretches", c.name, len(f.shades))
+		}
+	}
+}
+
+// On one roof, a dotted line shows what a program leaves unused.
+func TestGapsBelowARoof(t *testing.T) {
+	m := roofline.Machine{Name: "m", Format: "FP32", ElemBytes: 4, Peak: 100e9, Bandwidth: 10e9}
+	f := Roofline("f", "t", "a", []roofline.Machine{m}, []Dot{
+		{Name: "far", Intensity: 1, FLOPS: 1e9}, {Name: "near", Intensity: 2, FLOPS: 18e9}, {Name: "at", Intensity: 50}})
+	if len(f.gaps) != 1 || f.gaps[0] != (gap{1, 1e9, 10e9}) {
+		t.Errorf("gaps are %v, want one, from 1e9 to 10e9 at 1", f.gaps)
+	}
+	if !strings.Contains(fmt.Sprint(decoded(t, f)["series"]), "coord:[1 1e+09]") {
+		t.Error("the gap is not in the option")
+	}
+}
+
 // A dot above its roof is marked, and an error below the figure says why; one
 // above another roof than its own is not.
 func TestRooflineAboveItsRoof(t *testing.T) {
@@ -222,6 +278,10 @@ func TestRooflineAboveItsRoof(t *testing.T) {
 					t.Errorf("rich %t, %s: no %q in what is shown", rich, c.dot.Name, want)
 				}
 			}
+			// The measurement may be wrong, and the cell goes on: no alert.
+			if rich && (!strings.Contains(got, `role="note"`) || strings.Contains(got, `role="alert"`)) {
+				t.Errorf("%s: must be shown as a note", c.dot.Name)
+			}
 		}
 		for _, d := range []Dot{
 			{Name: "gemv", Intensity: 0.5, FLOPS: 30e9},
@@ -253,7 +313,7 @@ func TestMarkupOfAFigure(t *testing.T) {
 		t.Fatal(err)
 	}
 	svg := []byte(`<svg xmlns="http://www.w3.org/2000/svg"></svg>`)
-	html := hostile.html(option, svg, hostile.numbers())
+	html := markup(t, hostile, option, svg)
 	if n := strings.Count(html, "<script"); n != 2 {
 		t.Errorf("%d script elements, want 2", n)
 	}
@@ -269,6 +329,7 @@ func TestMarkupOfAFigure(t *testing.T) {
 	var parsed struct {
 		Width, Height int
 		Option        map[string]any
+		CSV           string
 	}
 	if err := json.Unmarshal([]byte(data[1]), &parsed); err != nil {
 		t.Fatal(err)
@@ -276,12 +337,117 @@ func TestMarkupOfAFigure(t *testing.T) {
 	if parsed.Width != defaultWidth || parsed.Height != defaultHeight || len(parsed.Option) == 0 {
 		t.Errorf("the data are %d by %d with %d options", parsed.Width, parsed.Height, len(parsed.Option))
 	}
+	if rows := table(t, parsed.CSV); len(rows) != 1+len(hostile.Series[0].Points) || rows[0][1] != hostile.X.Name || rows[1][0] != hostile.Series[0].Points[0].Label {
+		t.Errorf("the data are %q", rows)
+	}
 	if !strings.Contains(html, base64.StdEncoding.EncodeToString(svg)) {
 		t.Error("the picture is missing")
 	}
-	without := hostile.html(option, nil, hostile.numbers())
+	without := markup(t, hostile, option, nil)
 	if strings.Contains(without, "<img") || !strings.Contains(without, esc(hostile.Alt)) {
 		t.Error("without a picture its text must stand in")
+	}
+}
+
+// markup returns the figure as a page shows it.
+func markup(t *testing.T, f Figure, option, svg []byte) string {
+	t.Helper()
+	html, err := f.html(option, svg, f.numbers())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return html
+}
+
+// table reads a file of data.
+func table(t *testing.T, data string) [][]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(data)).ReadAll()
+	if err != nil {
+		t.Fatalf("%v: %q", err, data)
+	}
+	return rows
+}
+
+// The file of data holds what the table behind the figure holds, in full: the
+// same numbers, not what is left of them when they are shown.
+func TestDataOfFigures(t *testing.T) {
+	third := 1.0 / 3
+	line := func(name string, ys ...float64) Series {
+		s := Series{Name: name}
+		for i, y := range ys {
+			s.Points = append(s.Points, Point{X: float64(int(1) << i), Y: y})
+		}
+		return s
+	}
+	labelled := line("", 2039e9*third)
+	labelled.Points[0].Label = `a "quoted", long name`
+	n, time, size := Axis{Name: "n"}, Axis{Name: "time", Unit: "s"}, Axis{Name: "fast memory", Unit: "bytes", Log: true, Base: 2}
+	for _, c := range []struct {
+		name   string
+		figure Figure
+		want   string
+	}{
+		{"one series", Figure{X: n, Y: time, Series: []Series{line("", third/1000, 1234567)}},
+			"n,time (s)\r\n1,0.0003333333333333333\r\n2,1234567\r\n"},
+		{"several series", Figure{X: size, Y: Axis{Name: "intensity", Unit: "FLOP/byte"}, Series: []Series{line("float32", third), line("FP16", 2*third)}},
+			"fast memory (bytes),float32 (FLOP/byte),FP16 (FLOP/byte)\r\n1,0.3333333333333333,0.6666666666666666\r\n"},
+		{"a name with a comma", Figure{X: n, Y: Axis{Name: "rate", Unit: "FLOP/s"}, Series: []Series{labelled}},
+			"point,n,rate (FLOP/s)\r\n\"a \"\"quoted\"\", long name\",1,679666666666.6666\r\n"},
+		{"bars", Figure{X: Axis{Name: "kernel", Categories: []string{"loops"}}, Y: Axis{Name: "rate", Unit: "FLOP/s"}, Series: []Series{{Kind: Bars, Points: []Point{{Y: 123456789.125}}}}},
+			"kernel,rate (FLOP/s)\r\nloops,123456789.125\r\n"},
+		{"its own table", Figure{Table: &Table{Columns: []string{"b", "loads", "bound", "none", "share"}, Rows: [][]any{{int64(4096), 1e300, "memory-bound", nil, float32(0.1)}}}},
+			"b,loads,bound,none,share\r\n4096,1e+300,memory-bound,,0.1\r\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := c.figure.numbers().csv()
+			if err != nil || got != c.want {
+				t.Errorf("%q (%v), want %q", got, err, c.want)
+			}
+		})
+	}
+	chip := roofline.A100()
+	ridge, err := chip.Ridge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := Roofline("f", "t", "a", []roofline.Machine{chip}, []Dot{{Name: "naive", Intensity: third}}).numbers().csv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := table(t, data)
+	for _, c := range []struct {
+		row, column int
+		want        float64
+	}{{1, 1, ridge}, {1, 2, chip.Peak}, {2, 1, third}, {2, 2, chip.Bandwidth * third}, {2, 3, 100 * (chip.Bandwidth * third) / chip.Peak}, {2, 4, 100}} {
+		if got, err := strconv.ParseFloat(rows[c.row][c.column], 64); err != nil || got != c.want {
+			t.Errorf("row %d, column %q is %q, want %v", c.row, rows[0][c.column], rows[c.row][c.column], c.want)
+		}
+	}
+}
+
+// The picture and the live chart are called the same: the claim, then the
+// finding.
+func TestFigureInWords(t *testing.T) {
+	for _, c := range []struct{ title, alt, want string }{
+		{"Figure 2.1. On the slope", "A line.", "Figure 2.1. On the slope. A line."},
+		{"It grows.", "A line.", "It grows. A line."},
+		{"It grows", "", "It grows"},
+		{"", "A line.", "A line."},
+	} {
+		f := Figure{ID: "f", Title: c.title, Alt: c.alt, Series: []Series{{Points: []Point{{X: 1, Y: 1}}}}}
+		option, err := f.Option()
+		if err != nil {
+			t.Fatal(err)
+		}
+		html := markup(t, f, option, []byte("<svg/>"))
+		if !strings.Contains(html, `alt="`+c.want+`"`) {
+			t.Errorf("no alt text %q in %s", c.want, html)
+		}
+		aria := decoded(t, f)["aria"].(map[string]any)["label"].(map[string]any)["description"]
+		if aria != c.want {
+			t.Errorf("the live chart is called %q, want %q", aria, c.want)
+		}
 	}
 }
 
@@ -363,10 +529,22 @@ func TestMillionPoints(t *testing.T) {
 		if !strings.Contains(text, "noise: ") || !strings.Contains(text, "of 1,000,000 points are drawn") {
 			t.Error("nothing says that points were left out of the picture")
 		}
-		if !strings.Contains(text, "100 of 1,000,000 rows, evenly chosen.") {
+		if !strings.Contains(text, "100 of 1,000,000 rows, evenly chosen. The file of data has 2,000.") {
 			t.Error("nothing says that rows were left out of the table")
 		}
 	}
+	data, err := f.numbers().csv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := table(t, data); len(rows) != 1+maxSaved || rows[maxSaved][0] != "999999" {
+		t.Errorf("the file of data has %d rows, the last %q", len(rows), rows[len(rows)-1])
+	}
+	f.Series[0].Points = points[:maxRows+1]
+	if data, err = f.numbers().csv(); err != nil || len(table(t, data)) != 1+maxRows+1 {
+		t.Errorf("the file of data of %d rows has %d (%v)", maxRows+1, len(table(t, data))-1, err)
+	}
+	f.Series[0].Points = points
 	if len(f.Series[0].Points) != n {
 		t.Error("the caller's points were thinned")
 	}

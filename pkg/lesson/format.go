@@ -184,6 +184,35 @@ func exact(v any) string {
 	return plain(v)
 }
 
+// raw writes a value for other programs to read: a number in full and without
+// commas, anything else as plain does.
+func raw(v any) string {
+	bits := 64
+	switch x := v.(type) {
+	case nil:
+		return ""
+	case written:
+		v = x.v
+	case float32:
+		bits = 32
+	case fmt.Stringer, error:
+		return plain(v)
+	}
+	switch r := reflect.ValueOf(v); {
+	case r.CanInt():
+		return strconv.FormatInt(r.Int(), 10)
+	case r.CanUint():
+		return strconv.FormatUint(r.Uint(), 10)
+	case r.CanFloat():
+		f := r.Float()
+		if a := math.Abs(f); f == 0 || a >= 1e-4 && a < 1e21 {
+			return strconv.FormatFloat(f, 'f', -1, bits)
+		}
+		return strconv.FormatFloat(f, 'g', -1, bits)
+	}
+	return plain(v)
+}
+
 // number reports whether v is set right-aligned in a table.
 func number(v any) bool {
 	switch x := v.(type) {
@@ -191,6 +220,8 @@ func number(v any) bool {
 		return true
 	case string:
 		return looksNumeric(x)
+	case written:
+		return looksNumeric(x.text)
 	case fmt.Stringer, error:
 		return false
 	}

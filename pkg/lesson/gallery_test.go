@@ -14,6 +14,9 @@ import (
 func gallery(t *testing.T) []Figure {
 	t.Helper()
 	a := roofline.A100()
+	level := func(name string, bandwidth float64) roofline.Machine {
+		return roofline.Machine{Name: name + ", one core", Source: "made up", Format: "float32", ElemBytes: 4, Peak: 225e9, Bandwidth: bandwidth}
+	}
 	laptop := roofline.Machine{Name: "a laptop", Source: "made up", Format: "float32", ElemBytes: 4, Peak: 0.8e12, Bandwidth: 50e9}
 	intensity := func(g roofline.GEMM) float64 {
 		v, err := g.Intensity()
@@ -57,6 +60,16 @@ func gallery(t *testing.T) []Figure {
 		}
 		waves = append(waves, s)
 	}
+	overlap, none := Series{Name: "full overlap: the larger floor"}, Series{Name: "no overlap: the sum of the floors", Dashed: true}
+	for k := -8; k <= 8; k++ {
+		x := math.Ldexp(153, k)
+		floors, err := a.TimeFloors(x, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		overlap.Points = append(overlap.Points, Point{X: x, Y: x / floors.AtLeast()})
+		none.Points = append(none.Points, Point{X: x, Y: x / floors.AtMost()})
+	}
 	return []Figure{
 		{
 			ID: "line", Title: "The best-case intensity of a square multiply grows with its size", Alt: "A straight line on log axes.",
@@ -66,6 +79,9 @@ func gallery(t *testing.T) []Figure {
 		must(rooflineFigure("roofline", "Naive traffic holds the A100 far below its peak; compulsory traffic lets it reach the peak, and this title takes two lines", "One slope, one roof.",
 			[]roofline.Machine{a}, []Dot{{Name: "naive", Intensity: 0.5}, {Name: "compulsory", Intensity: intensity(roofline.Square(4096, 2))}, {Name: "measured", Intensity: 30, FLOPS: 2e13}})),
 		must(rooflineFigure("roofs", "Two machines", "Two roofs.", []roofline.Machine{a, laptop}, []Dot{{Name: "decode", Intensity: 1}})),
+		must(rooflineFigure("levels", "One core has three roofs, and each program its own", "Three slopes to one roof.",
+			[]roofline.Machine{level("L1", 462e9), level("L2", 190e9), level("L3 or memory", 30e9)},
+			[]Dot{{Name: "loops", Intensity: 60, FLOPS: 0.6e9}, {Name: "reordered", Intensity: 60, FLOPS: 1.9e9}, {Name: "tiled", Intensity: 60, FLOPS: 1.4e9}, {Name: "simd", Intensity: 60, FLOPS: 48e9}})),
 		{
 			ID: "level-bars", Title: "Naive traffic takes 306 times as long as the math", Alt: "Three bars.", Height: 260,
 			X: Axis{Name: "least time", Unit: "s", Log: true}, Y: Axis{Categories: []string{"math", "naive traffic", "compulsory traffic"}},
@@ -106,6 +122,15 @@ func gallery(t *testing.T) []Figure {
 			ID: "lines", Title: "Names stand at the ends of lines", Alt: "Four lines.",
 			X: Axis{Name: "n"}, Y: Axis{Name: "rate", Unit: "GFLOP/s"}, Series: waves,
 		},
+		{
+			ID: "overlap", Title: "Lines that meet at both ends are named where they are apart", Alt: "Two lines.",
+			X: Axis{Name: "intensity", Unit: "FLOP/byte", Log: true}, Y: Axis{Name: "performance", Unit: "FLOP/s", Log: true},
+			Series: []Series{overlap, none}, Marks: []Mark{{'x', 153, "ridge point"}},
+		},
+		must(rooflineFigure("many-dots", "Names of many programs near each other", "Four dots below a roof.",
+			[]roofline.Machine{{Name: "reached on this machine", Format: "float32", ElemBytes: 4, Peak: 8.05e9, Bandwidth: 1.19e9}},
+			[]Dot{{Name: "plain loop, 96×96 float64", Intensity: 8, FLOPS: 0.59e9}, {Name: "gonum, 96×96 float64", Intensity: 8, FLOPS: 1.6e9},
+				{Name: "gonum, 1024×1024 float32", Intensity: 170, FLOPS: 8.05e9}, {Name: "gonum matrix–vector, 4096×4096 float32", Intensity: 0.5, FLOPS: 0.59e9}})),
 		{
 			ID: "bytes", Title: "Fast memory buys intensity", Alt: "A line.", Width: 420, Height: 300,
 			X: Axis{Name: "fast memory", Unit: "bytes", Log: true, Base: 2}, Y: Axis{Name: "intensity", Unit: "FLOP/byte"},

@@ -2,6 +2,7 @@ package lesson
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -39,15 +40,20 @@ const awaken = `(function(me){"use strict";` +
 
 // html is the figure as a page shows it: the picture, the numbers behind it,
 // and what makes it live. t is the table of numbers.
-func (f Figure) html(option, svg []byte, t Table) string {
+func (f Figure) html(option, svg []byte, t Table) (string, error) {
+	data, err := t.csv()
+	if err != nil {
+		return "", err
+	}
+	values, err := json.Marshal(data)
+	if err != nil {
+		return "", err
+	}
 	w, h := f.size()
 	var b strings.Builder
 	fmt.Fprintf(&b, `<div class="memorywall-figure" id="%s">`, f.ID)
 	fmt.Fprintf(&b, `<div class="memorywall-stage" style="width:%dpx;height:%dpx">`, w, h)
-	alt := f.Title
-	if f.Alt != "" {
-		alt += ". " + f.Alt
-	}
+	alt := f.inWords()
 	if svg != nil {
 		fmt.Fprintf(&b, `<img src="%s" width="%d" height="%d" alt="%s">`, dataURL(svg), w, h, esc(alt))
 	} else {
@@ -57,13 +63,23 @@ func (f Figure) html(option, svg []byte, t Table) string {
 	for _, hint := range f.hints {
 		fmt.Fprintf(&b, `<div style="font-size:90%%;%s">%s</div>`, styleMuted, esc(hint))
 	}
-	b.WriteString(`<details><summary>The numbers behind this figure</summary>` + t.html() + `</details>`)
-	fmt.Fprintf(&b, `<script type="application/json">{"width":%d,"height":%d,"option":%s}</script>`, w, h, scriptSafe(option))
+	// figure.js puts what saves the figure beside the table. The keys of a
+	// notebook must not act there.
+	b.WriteString(`<div class="memorywall-foot" data-lm-suppress-shortcuts="true"><details><summary>The numbers behind this figure</summary>` + t.html() + `</details></div>`)
+	fmt.Fprintf(&b, `<script type="application/json">{"width":%d,"height":%d,"option":%s,"csv":%s}</script>`, w, h, scriptSafe(option), scriptSafe(values))
 	b.WriteString(`<script>` + awaken + `</script></div>`)
-	return b.String()
+	return b.String(), nil
+}
+
+// inWords is the claim and the finding, for those who cannot see the figure.
+func (f Figure) inWords() string {
+	if f.Title == "" || f.Alt == "" {
+		return f.Title + f.Alt
+	}
+	return strings.TrimSuffix(f.Title, ".") + ". " + f.Alt
 }
 
 // scriptSafe makes JSON safe inside a script element, where "</script" and
 // "<!--" would end it or change how it is read. Inside JSON "<" can stand in
 // strings only.
-func scriptSafe(json []byte) []byte { return bytes.ReplaceAll(json, []byte("<"), []byte(`\u003c`)) }
+func scriptSafe(text []byte) []byte { return bytes.ReplaceAll(text, []byte("<"), []byte(`\u003c`)) }

@@ -1,8 +1,10 @@
 package lesson
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // The measures of a figure, in pixels.
@@ -16,6 +18,7 @@ const (
 	tickLength = 4.0
 	legendItem = 14.0 // height of a row of the legend
 	legendGap  = 22.0 // between its items, along and across
+	nameShare  = 0.21 // of the width, for names at the ends of lines
 )
 
 // layout is a figure with everything in its place.
@@ -32,17 +35,37 @@ type layout struct {
 	labels   []label
 	barTexts [][]string // of each series: what stands at the ends of its bars
 	barWidth float64    // the widest that a bar may be
+	crowded  bool       // names of lines stand too close together
 }
 
+// layout puts everything in its place. Names of lines stand beside their ends,
+// or, where the ends are too close to tell which is whose, beside the lines
+// where they are apart, if there is room.
 func (f Figure) layout() layout {
+	l := f.lay(false)
+	if l.crowded {
+		if inside := f.lay(true); !inside.crowded {
+			return inside
+		}
+	}
+	return l
+}
+
+// lay makes the layout with the names of lines at their ends, or inside the
+// plot.
+func (f Figure) lay(inside bool) layout {
 	wi, hi := f.size()
 	l := layout{w: float64(wi), h: float64(hi)}
 	top := margin
 	if f.Title != "" {
-		l.title = wrap(f.Title, titleSize*bold, l.w-2*margin)
+		l.title = balanced(f.Title, titleSize*bold, l.w-2*margin)
 		top += float64(lineCount(l.title))*titleLine + 8
 	}
 	named, ends := f.naming()
+	beside := ends // what needs room on the right
+	if inside {
+		beside = nil
+	}
 	if len(named) > 0 {
 		l.legend, l.legendY = named, top
 		top += float64(legendRows(named, l.w-2*margin)-1)*(legendItem+legendGap) + legendItem + 10
@@ -87,8 +110,8 @@ func (f Figure) layout() layout {
 			over := l.x.at(last) + textLength(l.x.label(last), textSize)/2 - l.plot.x1
 			right = max(right, over+4)
 		}
-		for _, s := range ends {
-			right = max(right, min(textLength(s, textSize), l.w*0.3)+14)
+		for _, s := range beside {
+			right = max(right, textLength(wrap(s, textSize, l.w*nameShare), textSize)+14)
 		}
 		if barsX { // text at the ends of level bars
 			for _, texts := range f.barTexts() {
@@ -113,7 +136,7 @@ func (f Figure) layout() layout {
 		l.y.from, l.y.to = l.plot.y0, l.plot.y1 // the first category on top
 	}
 	l.fitBars(f)
-	l.label(f, ends)
+	l.label(f, ends, inside)
 	return l
 }
 
@@ -168,43 +191,69 @@ func legendRows(names []string, width float64) int {
 	return rows
 }
 
-// naming decides how series are told apart: by their names at the ends of
-// their lines where all of them are lines, else by a legend. A single series
+// naming decides how series are told apart: by their names beside their last
+// points, or by a legend where there are bars or too many. A single series
 // needs neither, and dots with a label each are named already.
 func (f Figure) naming() (legend, ends []string) {
 	var names []string
-	lines := true
-	for _, s := range f.Series {
-		if s.Name == "" || s.labelled() {
+	bars := false
+	for i, s := range f.Series {
+		if s.Name == "" || s.labelled() || f.namedAlong {
 			continue
 		}
 		names = append(names, s.Name)
-		lines = lines && (s.Kind == Line || s.Kind == Steps)
+		ends = append(ends, f.endName(i))
+		bars = bars || s.Kind == Bars
 	}
-	if len(f.Series) < 2 || len(names) == 0 {
+	if len(f.Series) < 2 {
 		return nil, nil
 	}
 	categories := len(f.X.Categories)+len(f.Y.Categories) > 0
 	switch {
 	case len(names) < 2:
 		return nil, nil
-	case lines && !categories && len(names) <= 8:
-		return nil, names
+	case !bars && !categories && len(names) <= 8:
+		return nil, ends
 	}
 	return names, nil
 }
 
-// labelled reports whether all the points have labels.
+// glyphs are characters that look like the symbols of the series.
+var glyphs = []string{"●", "◆", "▲", "■", "✚", "▢"}
+
+// endName is the name of series i beside its last point. That of dots has their
+// shape with it: it may stand beside a line that runs through them.
+func (f Figure) endName(i int) string {
+	s := f.Series[i]
+	if s.Kind == Dots {
+		return glyphs[i%len(glyphs)] + " " + s.Name
+	}
+	return s.Name
+}
+
+// labelled reports whether the series are dots that all have labels.
 func (s Series) labelled() bool {
 	for _, p := range s.Points {
 		if p.Label == "" {
 			return false
 		}
 	}
-	return s.Kind != Bars
+	return s.Kind == Dots
 }
 
-func (s Series) last() Point { return s.Points[len(s.Points)-1] }
+// end is the number of the point that the series' name stands beside: the last
+// one, or of dots the one furthest to the right.
+func (s Series) end() int {
+	last := len(s.Points) - 1
+	if s.Kind == Dots {
+		for i, p := range s.Points {
+			if p.X > s.Points[last].X {
+				last = i
+			}
+		}
+	}
+	return last
+}
 
 // extent returns the range of the data and marks.
 func (f Figure) extent() (xlo, xhi, ylo, yhi float64) {
@@ -322,8 +371,8 @@ func (l layout) position(i int, p Point) (x, y float64) {
 }
 
 // label makes the labels and finds a place for each.
-func (l *layout) label(f Figure, ends []string) {
-	sc := scene{frame: box{2, l.plot.y0 - 2, l.w - 2, l.plot.y1 - 2}}
+func (l *layout) label(f Figure, ends []string, inside bool) {
+	sc := scene{frame: box{l.plot.x0 + 2, l.plot.y0 - 2, l.w - 2, l.plot.y1 - 2}}
 	for _, s := range f.Series {
 		if s.Kind == Bars {
 			continue
@@ -352,7 +401,16 @@ func (l *layout) label(f Figure, ends []string) {
 			sc.lines = append(sc.lines, [4]float64{l.plot.x0, y, l.plot.x1, y})
 		}
 	}
-	l.labels = append(l.labels, l.endLabels(f, ends)...)
+	for _, d := range f.gaps {
+		x := l.x.at(d.x)
+		sc.lines = append(sc.lines, [4]float64{x, l.y.at(d.y0), x, l.y.at(d.y1)})
+	}
+	if inside {
+		l.labels = append(l.labels, l.insideLabels(f, ends)...)
+	} else {
+		l.labels = append(l.labels, l.endLabels(f, ends)...)
+	}
+	names := len(l.labels)
 	for _, a := range f.along {
 		l.labels = append(l.labels, l.alongLabel(a))
 	}
@@ -383,33 +441,113 @@ func (l *layout) label(f Figure, ends []string) {
 		}
 	}
 	sc.place(l.labels)
+	if inside {
+		for _, lb := range l.labels[:names] {
+			l.crowded = l.crowded || lb.hidden || !sc.clear(lb.at(lb.spot))
+		}
+	}
 }
 
 func ink(series int) string    { return fmt.Sprintf("mw:ink:%d", series) }
 func colour(series int) string { return fmt.Sprintf("mw:series:%d", series) }
 
 // endLabels puts the names of lines to the right of their last points.
-func (l layout) endLabels(f Figure, ends []string) []label {
+func (l *layout) endLabels(f Figure, ends []string) []label {
 	if len(ends) == 0 {
 		return nil
 	}
-	var out []label
+	var out, free []label
 	var ys []float64
 	height := textSize * lineHeight
 	for i, s := range f.Series {
 		if s.Name == "" || s.labelled() {
 			continue
 		}
-		text := wrap(s.Name, textSize, l.w*0.3)
-		height = max(height, float64(lineCount(text))*textSize*lineHeight)
-		x, y := l.position(len(s.Points)-1, s.last())
+		text := wrap(f.endName(i), textSize, l.w*nameShare)
+		x, y := l.position(s.end(), s.Points[s.end()])
 		x, y = min(x, l.plot.x1), max(l.plot.y0, min(y, l.plot.y1))
-		out = append(out, label{text: text, x: x, y: y, size: textSize, color: ink(i), must: true})
+		lb := label{text: text, x: x, y: y, size: textSize, color: ink(i), must: true}
+		if s.Kind == Dots && x < l.plot.x1-2*textSize {
+			// Lines may go on to the right of it.
+			lb.spots = around(dotRadius, textSize, lineCount(text))
+			free = append(free, lb)
+			continue
+		}
+		height = max(height, float64(lineCount(text))*textSize*lineHeight)
+		out = append(out, lb)
 		ys = append(ys, y)
 	}
-	spread(ys, height, l.plot.y0-height/2, l.plot.y1+height/2)
+	// Tick labels are below the plot.
+	spread(ys, height, l.plot.y0-height/2, l.plot.y1-height/2+tickLength)
 	for i := range out {
 		out[i].spots = []spot{{8, ys[i] - out[i].y, "left"}}
+		for _, other := range out[:i] {
+			l.crowded = l.crowded || math.Abs(other.y-out[i].y) < textSize/2
+		}
+	}
+	return append(out, free...)
+}
+
+// insideLabels puts the names of lines beside them where the other lines are
+// far away. The layout is crowded where there is no such place.
+func (l *layout) insideLabels(f Figure, ends []string) []label {
+	if len(ends) == 0 {
+		return nil
+	}
+	paths := make([][][2]float64, len(f.Series)) // points of each line, a few pixels apart
+	for i, s := range f.Series {
+		for j := range s.Points[1:] {
+			x0, y0 := l.position(j, s.Points[j])
+			x1, y1 := l.position(j+1, s.Points[j+1])
+			steps := max(1, min(int(math.Hypot(x1-x0, y1-y0)/8), 500))
+			for k := range steps {
+				t := float64(k) / float64(steps)
+				paths[i] = append(paths[i], [2]float64{x0 + t*(x1-x0), y0 + t*(y1-y0)})
+			}
+		}
+	}
+	var out []label
+	for i, s := range f.Series {
+		if s.Name == "" || s.labelled() || len(paths[i]) == 0 {
+			continue
+		}
+		text := wrap(f.endName(i), textSize, l.w*0.3)
+		lb := label{text: text, x: paths[i][0][0], y: paths[i][0][1], size: textSize, color: ink(i)}
+		type candidate struct {
+			at   [2]float64
+			away float64 // how far the other lines are, up to where it does not matter
+		}
+		var candidates []candidate
+		for _, p := range paths[i] {
+			c := candidate{p, 60}
+			for j, other := range paths {
+				if j == i {
+					continue
+				}
+				for _, q := range other {
+					c.away = min(c.away, math.Hypot(p[0]-q[0], p[1]-q[1]))
+				}
+			}
+			if c.away > 1.5*textSize {
+				candidates = append(candidates, c)
+			}
+		}
+		if len(candidates) == 0 {
+			l.crowded = true
+			return nil
+		}
+		slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(b.away, a.away) })
+		half := float64(lineCount(text)) * textSize * lineHeight / 2
+		const off = dotRadius + 3
+		for _, c := range candidates {
+			dx, dy := c.at[0]-lb.x, c.at[1]-lb.y
+			for _, s := range []spot{
+				{0, -half - off, "center"}, {-off, -half - 2, "right"}, {off, half + 2, "left"}, {0, half + off, "center"}, {off, -half - 2, "left"}, {-off, half + 2, "right"},
+			} {
+				lb.spots = append(lb.spots, spot{dx + s.dx, dy + s.dy, s.align})
+			}
+		}
+		out = append(out, lb)
 	}
 	return out
 }

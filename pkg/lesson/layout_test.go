@@ -227,3 +227,106 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+func TestNaming(t *testing.T) {
+	points := []Point{{X: 4, Y: 1}, {X: 2, Y: 2}}
+	labelled := []Point{{X: 1, Y: 1, Label: "a"}}
+	three := Axis{Categories: []string{"a", "b"}}
+	many := make([]Series, 9)
+	for i := range many {
+		many[i] = Series{Name: "s", Points: points}
+	}
+	for _, c := range []struct {
+		name         string
+		figure       Figure
+		legend, ends string
+	}{
+		{"one series", Figure{Series: []Series{{Name: "a", Points: points}}}, "", ""},
+		{"lines", Figure{Series: []Series{{Name: "a", Points: points}, {Name: "b", Kind: Steps, Points: points}}}, "", "a|b"},
+		{"dots and a line", Figure{Series: []Series{{Name: "a", Points: points}, {Name: "b", Kind: Dots, Points: points}}}, "", "a|◆ b"},
+		{"dots that have their names", Figure{Series: []Series{{Name: "a", Points: points}, {Name: "b", Points: points}, {Name: "c", Kind: Dots, Points: labelled}}}, "", "a|b"},
+		{"lines with labels", Figure{Series: []Series{{Name: "a", Points: labelled}, {Name: "b", Points: points}}}, "", "a|b"},
+		{"bars", Figure{X: three, Series: []Series{{Name: "a", Kind: Bars, Points: points}, {Name: "b", Kind: Bars, Points: points}}}, "a|b", ""},
+		{"too many", Figure{Series: many}, strings.Repeat("s|", 8) + "s", ""},
+		{"named along their lines", Figure{namedAlong: true, Series: []Series{{Name: "a", Points: points}, {Name: "b", Points: points}}}, "", ""},
+	} {
+		legend, ends := c.figure.naming()
+		if got := strings.Join(legend, "|"); got != c.legend {
+			t.Errorf("%s: legend %q, want %q", c.name, got, c.legend)
+		}
+		if got := strings.Join(ends, "|"); got != c.ends {
+			t.Errorf("%s: names at the ends %q, want %q", c.name, got, c.ends)
+		}
+	}
+	// Dots need not be in order: the name stands at the one furthest to the right.
+	if got := (Series{Kind: Dots, Points: points}).end(); got != 0 {
+		t.Errorf("the name of the dots is at point %d, want 0", got)
+	}
+	if got := (Series{Points: points}).end(); got != 1 {
+		t.Errorf("the name of the line is at point %d, want 1", got)
+	}
+}
+
+// A title of two lines has no single word on the second.
+func TestBalanced(t *testing.T) {
+	const title = "Overlap gains most at the ridge point and never more than a factor of two"
+	for _, c := range []struct {
+		width float64
+		want  string
+	}{
+		{textLength(title, 12) + 1, title},
+		{textLength(title, 12) - 1, "Overlap gains most at the ridge point\nand never more than a factor of two"},
+	} {
+		if got := balanced(title, 12, c.width); got != c.want {
+			t.Errorf("in %.0f pixels it is %q, want %q", c.width, got, c.want)
+		}
+	}
+}
+
+// Names stand at the ends of lines unless the ends meet; then they stand where
+// the lines are apart, and the plot has the room.
+func TestNamesWhereLinesAreApart(t *testing.T) {
+	line := func(name string, ys ...float64) Series {
+		s := Series{Name: name}
+		for i, y := range ys {
+			s.Points = append(s.Points, Point{X: float64(i), Y: y})
+		}
+		return s
+	}
+	for _, c := range []struct {
+		name   string
+		series []Series
+		inside bool
+	}{
+		{"apart", []Series{line("one", 0, 1, 2), line("another", 0, 1, 1)}, false},
+		{"meeting at the end", []Series{line("one", 0, 8, 10), line("another", 0, 2, 10)}, true},
+		{"the same", []Series{line("one", 0, 5, 10), line("another", 0, 5, 10)}, false}, // nowhere apart
+	} {
+		l := Figure{ID: "f", Series: c.series}.layout()
+		for i, lb := range l.labels {
+			b := lb.at(lb.spot)
+			if got := b.x1 < l.plot.x1; got != c.inside || lb.hidden {
+				t.Errorf("%s: name %d from %.0f to %.0f of a plot up to %.0f, hidden %t", c.name, i, b.x0, b.x1, l.plot.x1, lb.hidden)
+			}
+			if !c.inside {
+				continue
+			}
+			// Each is nearer to its own line than to the other.
+			near := func(s Series) float64 {
+				best := math.Inf(1)
+				for j := range s.Points[1:] {
+					x0, y0 := l.position(j, s.Points[j])
+					x1, y1 := l.position(j+1, s.Points[j+1])
+					for k := range 101 {
+						t := float64(k) / 100
+						best = min(best, math.Hypot(x0+t*(x1-x0)-(b.x0+b.x1)/2, y0+t*(y1-y0)-(b.y0+b.y1)/2))
+					}
+				}
+				return best
+			}
+			if own, other := near(c.series[i]), near(c.series[1-i]); !(own < other) {
+				t.Errorf("%s: name %d is %.0f pixels from its line and %.0f from the other", c.name, i, own, other)
+			}
+		}
+	}
+}

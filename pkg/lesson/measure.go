@@ -5,22 +5,20 @@ import (
 	"unicode/utf8"
 )
 
-// Widths of the printable ASCII characters of a common sans-serif face, in
-// thousandths of the font size. The widest face that a reader may have instead,
-// DejaVu Sans, takes a fifth more: the spare factor of textLength.
+// Widths of the printable ASCII characters in thousandths of the font size: of
+// each the advance in DejaVu Sans or in Liberation Sans (as wide as Arial),
+// whichever is greater. The faces that other systems set interfaces in are
+// narrower than the first, so text takes at most this much.
 var asciiWidths = [95]uint16{
-	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, // space to /
-	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, // 0 to ?
-	1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, // @ to O
-	667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, // P to _
-	333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, // ` to o
-	556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584, // p to ~
+	318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, // space to /
+	636, 636, 636, 636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 556, // 0 to ?
+	1015, 684, 686, 722, 770, 667, 611, 778, 752, 295, 500, 667, 557, 863, 748, 787, // @ to O
+	667, 787, 722, 667, 611, 732, 684, 989, 685, 667, 685, 390, 337, 390, 838, 556, // P to _
+	500, 613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, // ` to o
+	635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838, // p to ~
 }
 
-const (
-	spare = 1.2
-	bold  = 1.12 // a bold face against the regular one
-)
+const bold = 1.14 // the bold face of a line of text against the regular one
 
 // textLength estimates the width in pixels of the longest line of s at a font
 // size, on the safe side.
@@ -32,15 +30,19 @@ func textLength(s string, size float64) float64 {
 			switch {
 			case r >= ' ' && r <= '~':
 				sum += float64(asciiWidths[r-' '])
-			case r < 0x2e80:
-				sum += 600
+			case r == '×' || r == '−':
+				sum += 838
+			case r < 0x2190:
+				sum += 640
+			case r < 0x2e80: // arrows, symbols
+				sum += 950
 			default:
 				sum += 1000
 			}
 		}
 		longest = max(longest, sum)
 	}
-	return longest / 1000 * size * spare
+	return longest / 1000 * size
 }
 
 // wrap breaks s into lines of at most width pixels, at spaces. A longer word
@@ -63,6 +65,19 @@ func wrap(s string, size, width float64) string {
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// balanced breaks s as wrap does, into lines of about the same length.
+func balanced(s string, size, width float64) string {
+	best := wrap(s, size, width)
+	for w := width; w > width/3; w -= size {
+		narrower := wrap(s, size, w)
+		if lineCount(narrower) > lineCount(best) {
+			break
+		}
+		best = narrower
+	}
+	return best
 }
 
 func lineCount(s string) int { return 1 + strings.Count(s, "\n") }

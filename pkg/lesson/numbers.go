@@ -1,15 +1,18 @@
 package lesson
 
 import (
+	"encoding/csv"
 	"fmt"
 	"slices"
+	"strings"
 )
 
-// How many points of one series are drawn, and how many rows of the table
-// behind a figure are written.
+// How many points of one series are drawn, how many rows of the table behind a
+// figure are written, and how many go into its file of data.
 const (
 	maxDrawn = 2000
 	maxRows  = 100
+	maxSaved = 2000
 )
 
 // thin keeps at most maxDrawn points of each series, and says so: of each run
@@ -90,8 +93,10 @@ func (f Figure) numbers() Table {
 	}
 	if f.shared() && (!labelled || len(first.Categories) > 0) {
 		t.Columns = []string{nameOr(first.Name, " ")}
+		t.heads = []string{first.title()}
 		for _, s := range f.Series {
 			t.Columns = append(t.Columns, nameOr(s.Name, nameOr(value.Name, "value")))
+			t.heads = append(t.heads, Axis{Name: nameOr(s.Name, value.Name), Unit: value.Unit}.title())
 		}
 		for i := range f.Series[0].Points {
 			row := []any{along(i, f.Series[0].Points[i])}
@@ -110,6 +115,7 @@ func (f Figure) numbers() Table {
 	if labelled {
 		t.Columns = append(t.Columns, "point")
 	}
+	t.heads = append(slices.Clone(t.Columns), first.title(), value.title())
 	t.Columns = append(t.Columns, nameOr(first.Name, "x"), nameOr(value.Name, "y"))
 	for _, s := range f.Series {
 		for i, p := range s.Points {
@@ -132,7 +138,7 @@ func cell(a Axis, v float64) any {
 	if a.Unit == "" {
 		return v
 	}
-	return withUnit(v, a.Unit, a.Base)
+	return written{v, withUnit(v, a.Unit, a.Base)}
 }
 
 // shared reports whether all series have the same X.
@@ -154,10 +160,54 @@ func (t *Table) cut() {
 	if n <= maxRows {
 		return
 	}
-	kept := make([][]any, maxRows)
-	for i := range kept {
-		kept[i] = t.Rows[i*(n-1)/(maxRows-1)]
-	}
-	t.Rows = kept
 	t.Caption = fmt.Sprintf("%s of %s rows, evenly chosen.", plain(maxRows), plain(n))
+	t.all = t.Rows
+	if n > maxSaved {
+		t.all = evenly(t.Rows, maxSaved)
+		t.Caption += fmt.Sprintf(" The file of data has %s.", plain(maxSaved))
+	}
+	t.Rows = evenly(t.Rows, maxRows)
+}
+
+// evenly chooses k of the rows, the first and the last among them.
+func evenly(rows [][]any, k int) [][]any {
+	kept := make([][]any, k)
+	for i := range kept {
+		kept[i] = rows[i*(len(rows)-1)/(k-1)]
+	}
+	return kept
+}
+
+// written is a number of a table that stands there in other words, such as with
+// a unit.
+type written struct {
+	v    float64
+	text string
+}
+
+func (w written) String() string { return w.text }
+
+// csv returns the table as comma-separated values (RFC 4180), each number in
+// full: the shortest decimal that reads back as the same number.
+func (t Table) csv() (string, error) {
+	heads, rows := t.heads, t.all
+	if heads == nil {
+		heads = t.Columns
+	}
+	if rows == nil {
+		rows = t.Rows
+	}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	w.UseCRLF = true
+	w.Write(heads)
+	for _, r := range rows {
+		fields := make([]string, len(r))
+		for j, v := range r {
+			fields[j] = raw(v)
+		}
+		w.Write(fields)
+	}
+	w.Flush()
+	return b.String(), w.Error()
 }

@@ -5,9 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
-	"github.com/go-echarts/go-echarts/v2/types"
 )
 
 // What go-echarts has no fields for goes into its map of options as such.
@@ -22,50 +20,65 @@ var symbols = []string{"circle", "diamond", "triangle", "rect", "path://M-1,-0.3
 // option returns the figure as the option object of ECharts, in JSON. Where
 // that needs a function or a colour of the theme it holds a name, which
 // scripts/charts/figure.js replaces.
+//
+// It is put together from the option structs of go-echarts. Its charts would
+// bring templates for whole pages along, and every cell would link them.
 func (f Figure) option() ([]byte, error) {
 	l := f.layout()
-	chart := charts.NewLine()
-	chart.SetGlobalOptions(
-		charts.WithAnimation(false),
-		charts.WithTitleOpts(opts.Title{
-			Title: l.title, Left: px(margin), Top: px(margin),
-			TitleStyle: &opts.TextStyle{Color: "mw:colour:text", FontSize: int(titleSize), FontWeight: "bold", FontFamily: fontFamily, LineHeight: int(titleLine)},
-		}),
-		charts.WithTooltipOpts(opts.Tooltip{
-			Show: opts.Bool(true), Trigger: f.trigger(), Formatter: "mw:tooltip",
-			BackgroundColor: "mw:colour:tip", BorderColor: "mw:colour:axis",
-			AxisPointer: &opts.AxisPointer{Type: f.pointer(), Snap: opts.Bool(true)},
-		}),
-		charts.WithLegendOpts(f.legend(l)),
-		charts.WithGridOpts(opts.Grid{Left: px(l.plot.x0), Top: px(l.plot.y0), Right: px(l.w - l.plot.x1), Bottom: px(l.h - l.plot.y1)}),
-		charts.WithAriaOpts(&opts.Aria{Enabled: opts.Bool(true), Label: &opts.AriaLabel{Description: f.Alt}}),
-	)
-	for i, s := range f.Series {
-		chart.MultiSeries = append(chart.MultiSeries, f.series(l, i, s))
-	}
-	chart.Validate()
-	option := chart.JSON()
-	f.refine(option, l)
-	option["series"] = f.layers(l, chart.MultiSeries)
-	return json.Marshal(option)
+	return json.Marshal(object{
+		"animation": false,
+		"aria":      opts.Aria{Enabled: opts.Bool(true), Label: &opts.AriaLabel{Description: f.inWords()}},
+		// What has no style of its own takes this one.
+		"textStyle": opts.TextStyle{Color: "mw:colour:text", FontFamily: fontFamily, FontSize: int(textSize)},
+		"title":     f.titles(l),
+		"legend":    f.legend(l),
+		// The room for the labels is worked out here: ECharts must not move the
+		// plot to make more.
+		"grid": object{
+			"left": px(l.plot.x0), "top": px(l.plot.y0), "right": px(l.w - l.plot.x1), "bottom": px(l.h - l.plot.y1),
+			"outerBoundsMode": "none",
+		},
+		"xAxis": []object{l.x.axis(f.X, l.xNames, "middle", f.horizontal())},
+		"yAxis": []object{l.y.axis(f.Y, l.yNames, "", f.horizontal())},
+		"tooltip": object{
+			"trigger": f.trigger(), "formatter": "mw:tooltip", "confine": true,
+			"backgroundColor": "mw:colour:tip", "borderColor": "mw:colour:axis",
+			"textStyle":   opts.TextStyle{Color: "mw:colour:text", FontFamily: fontFamily, FontSize: int(textSize)},
+			"axisPointer": opts.AxisPointer{Type: f.pointer(), Snap: opts.Bool(true)},
+		},
+		"series": f.layers(l),
+		"mw":     object{"x": describe(f.X), "y": describe(f.Y)},
+	})
 }
 
-// layer is a series with what go-echarts has no fields for.
+// layer is a series of the option: bars at the bottom, then lines, dots and
+// the words.
 type layer struct {
-	charts.SingleSeries
-	Z       int    `json:"z"`
-	Silent  bool   `json:"silent,omitempty"`
-	Tooltip object `json:"tooltip,omitempty"` // nil: as the figure's
+	Type           string          `json:"type"`
+	Name           string          `json:"name,omitempty"`
+	Z              int             `json:"z"`
+	Step           string          `json:"step,omitempty"`
+	Symbol         string          `json:"symbol,omitempty"`
+	SymbolSize     float64         `json:"symbolSize,omitempty"`
+	ShowSymbol     *bool           `json:"showSymbol,omitempty"`
+	BarMaxWidth    string          `json:"barMaxWidth,omitempty"`
+	BarCategoryGap string          `json:"barCategoryGap,omitempty"`
+	Silent         bool            `json:"silent,omitempty"`
+	ItemStyle      any             `json:"itemStyle,omitempty"`
+	LineStyle      *opts.LineStyle `json:"lineStyle,omitempty"`
+	Label          object          `json:"label,omitempty"`
+	MarkLine       *opts.MarkLines `json:"markLine,omitempty"`
+	MarkArea       object          `json:"markArea,omitempty"`
+	Tooltip        object          `json:"tooltip,omitempty"` // nil: as the figure's
+	Data           []any           `json:"data"`
 }
 
-// layers puts bars at the bottom, then lines, dots and the words.
-func (f Figure) layers(l layout, series charts.MultiSeries) []layer {
+func (f Figure) layers(l layout) []layer {
 	var out []layer
-	for i, s := range series {
-		z := map[Kind]int{Bars: 2, Line: 3, Steps: 3, Dots: 4}[f.Series[i].Kind]
-		out = append(out, layer{SingleSeries: s, Z: z})
+	for i, s := range f.Series {
+		out = append(out, f.series(l, i, s))
 	}
-	return append(out, layer{SingleSeries: l.words(f), Z: 5, Silent: true, Tooltip: object{"show": false}})
+	return append(out, l.texts(f))
 }
 
 // dotted reports whether all the points of a line are shown as dots.
@@ -93,20 +106,39 @@ func (f Figure) pointer() string {
 	return "line"
 }
 
-func (f Figure) legend(l layout) opts.Legend {
+func (f Figure) legend(l layout) object {
 	if len(l.legend) == 0 {
-		return opts.Legend{Show: opts.Bool(false)}
+		return object{"show": false}
 	}
-	return opts.Legend{
-		Show: opts.Bool(true), Data: l.legend, Left: px(margin), Top: px(l.legendY), Orient: "horizontal",
-		TextStyle: &opts.TextStyle{Color: "mw:colour:text", FontSize: int(textSize), FontFamily: fontFamily},
+	return object{
+		"show": true, "data": l.legend, "left": px(margin), "top": px(l.legendY), "orient": "horizontal",
+		"itemGap": legendGap, "padding": 0,
+		"textStyle": opts.TextStyle{Color: "mw:colour:text", FontSize: int(textSize)},
 	}
 }
 
+// titles returns the title of the figure and that of the Y axis.
+func (f Figure) titles(l layout) []object {
+	titles := []object{{
+		"text": l.title, "left": px(margin), "top": px(margin), "padding": 0,
+		"textStyle": opts.TextStyle{Color: "mw:colour:text", FontSize: int(titleSize), FontWeight: "bold", LineHeight: int(titleLine)},
+	}}
+	if f.Y.Name != "" {
+		titles = append(titles, object{
+			"text": l.y.name(f.Y), "left": px(margin), "top": px(l.yNameY), "padding": 0,
+			"textStyle": opts.TextStyle{Color: "mw:colour:muted", FontSize: int(textSize), FontWeight: "normal"},
+		})
+	}
+	return titles
+}
+
 // series returns one series of the chart.
-func (f Figure) series(l layout, i int, s Series) charts.SingleSeries {
-	out := charts.SingleSeries{Name: s.Name}
-	out.ItemStyle = &opts.ItemStyle{Color: colour(i), Opacity: opts.Float(1)}
+func (f Figure) series(l layout, i int, s Series) layer {
+	out := layer{
+		Type: map[Kind]string{Line: "line", Steps: "line", Dots: "scatter", Bars: "bar"}[s.Kind],
+		Name: s.Name, Z: map[Kind]int{Bars: 2, Line: 3, Steps: 3, Dots: 4}[s.Kind],
+		ItemStyle: opts.ItemStyle{Color: colour(i), Opacity: opts.Float(1)},
+	}
 	data := make([]object, len(s.Points))
 	for j, p := range s.Points {
 		x, y := p.X, p.Y
@@ -121,10 +153,8 @@ func (f Figure) series(l layout, i int, s Series) charts.SingleSeries {
 			data[j]["text"] = p.Label
 		}
 	}
-	out.Data = data
 	switch s.Kind {
 	case Line, Steps:
-		out.Type = types.ChartLine
 		out.LineStyle = &opts.LineStyle{Color: colour(i), Width: 2}
 		if s.Dashed {
 			out.LineStyle.Type = "dashed"
@@ -147,31 +177,57 @@ func (f Figure) series(l layout, i int, s Series) charts.SingleSeries {
 			}
 		}
 	case Dots:
-		out.Type = types.ChartScatter
 		out.Symbol = symbols[i%len(symbols)]
 		out.SymbolSize = 2 * dotRadius
 		if len(s.Points) > 300 {
 			out.SymbolSize = dotRadius
 		}
 	case Bars:
-		out.Type = types.ChartBar
 		out.BarMaxWidth = px(l.barWidth)
 		out.BarCategoryGap = "30%"
+		if k := f.barsBefore(i); k > 0 {
+			out.ItemStyle = object{"color": colour(i), "opacity": 1, "decal": decal(k)}
+		}
 		position := "top"
 		if l.y.kind == categoryScale {
 			position = "right"
 		}
-		out.Label = &opts.Label{
-			Show: opts.Bool(true), Position: position, Formatter: "mw:text",
-			Color: "mw:colour:text", FontSize: textSize, FontFamily: fontFamily,
-		}
+		out.Label = object{"show": true, "position": position, "formatter": "mw:text", "color": "mw:colour:text", "fontSize": textSize}
 		for j, t := range l.barTexts[i] {
 			if t != "" {
 				data[j]["text"] = t
 			}
 		}
 	}
+	for _, d := range data {
+		if v := d["value"]; len(d) == 1 {
+			out.Data = append(out.Data, v)
+		} else {
+			out.Data = append(out.Data, d)
+		}
+	}
 	return out
+}
+
+// barsBefore is the number of series of bars before series i.
+func (f Figure) barsBefore(i int) int {
+	n := 0
+	for _, s := range f.Series[:i] {
+		if s.Kind == Bars {
+			n++
+		}
+	}
+	return n
+}
+
+// decal is the hatching of the bars of the kth series after the first: bars of
+// several series differ in more than their hue.
+func decal(k int) object {
+	turns := []float64{-math.Pi / 4, math.Pi / 4, 0, math.Pi / 2}
+	return object{
+		"symbol": "rect", "symbolSize": 1, "color": "mw:colour:hatch", "rotation": digits(turns[(k-1)%len(turns)]),
+		"dashArrayX": [2]int{1, 0}, "dashArrayY": [2]int{3, 4},
+	}
 }
 
 // digits rounds v to nine significant digits: more than a picture shows, and
@@ -184,38 +240,41 @@ func digits(v float64) float64 {
 	return r
 }
 
-// words is a series of invisible points that carries the marks and all text
+// texts is a series of invisible points that carries the marks and all text
 // beside points.
-func (l layout) words(f Figure) charts.SingleSeries {
-	out := charts.SingleSeries{Name: "words", Type: types.ChartScatter, Symbol: "circle", SymbolSize: 1}
-	out.ItemStyle = &opts.ItemStyle{Color: "transparent"}
-	data := []object{}
+func (l layout) texts(f Figure) layer {
+	out := layer{
+		Type: "scatter", Name: "words", Z: 5, Symbol: "circle", SymbolSize: 1, Silent: true,
+		Tooltip: object{"show": false},
+		// Text takes the opacity of its item, and that of a scatter is less than one.
+		ItemStyle: opts.ItemStyle{Color: "transparent", Opacity: opts.Float(1)},
+		Label: object{
+			"show": true, "position": "inside", "formatter": "mw:text", "fontSize": textSize, "lineHeight": math.Round(textSize * lineHeight),
+			"verticalAlign": "middle", "textBorderColor": "mw:colour:paper", "textBorderWidth": 3,
+		},
+		Data: []any{},
+	}
 	for _, lb := range l.labels {
 		if lb.hidden {
 			continue
 		}
-		if lb.rotate != 0 {
-			// ECharts would turn the offset too.
+		if lb.rotate != 0 || math.Hypot(lb.dx, lb.dy) > 40 {
+			// ECharts would turn the offset too; and a label far from its point
+			// hangs on another.
 			lb.x, lb.y, lb.dx, lb.dy = lb.x+lb.dx, lb.y+lb.dy, 0, 0
 		}
 		x, pastX := l.x.anchor(lb.x)
 		y, pastY := l.y.anchor(lb.y)
 		style := object{
-			"show": true, "position": "inside", "formatter": "mw:text", "color": lb.color, "fontSize": lb.size, "fontFamily": fontFamily,
-			"offset": [2]float64{math.Round(10*(lb.dx+pastX)) / 10, math.Round(10*(lb.dy+pastY)) / 10}, "align": lb.align, "verticalAlign": "middle",
-			"lineHeight": math.Round(lb.size * lineHeight), "textBorderColor": "mw:colour:paper", "textBorderWidth": 3,
+			"color": lb.color, "align": lb.align,
+			"offset": [2]float64{math.Round(10*(lb.dx+pastX)) / 10, math.Round(10*(lb.dy+pastY)) / 10},
 		}
 		if lb.rotate != 0 {
 			style["rotate"] = math.Round(10*lb.rotate) / 10
 		}
-		data = append(data, object{
-			"value": [2]float64{x, y},
-			"text":  lb.text,
-			"label": style,
-		})
+		out.Data = append(out.Data, object{"value": [2]float64{x, y}, "text": lb.text, "label": style})
 	}
-	out.Data = data
-	if len(f.Marks) > 0 {
+	if len(f.Marks)+len(f.gaps) > 0 {
 		lines := &opts.MarkLines{}
 		for _, m := range f.Marks {
 			if m.Axis == 'x' {
@@ -224,50 +283,25 @@ func (l layout) words(f Figure) charts.SingleSeries {
 				lines.Data = append(lines.Data, object{"yAxis": digits(m.At)})
 			}
 		}
+		for _, g := range f.gaps {
+			dotted := opts.LineStyle{Color: "mw:colour:muted", Width: 1.5, Type: "dotted"}
+			lines.Data = append(lines.Data, []object{
+				{"coord": [2]float64{digits(g.x), digits(g.y0)}, "lineStyle": dotted}, {"coord": [2]float64{digits(g.x), digits(g.y1)}},
+			})
+		}
 		lines.Symbol = []string{"none", "none"}
 		lines.Label = &opts.Label{Show: opts.Bool(false)}
 		lines.LineStyle = &opts.LineStyle{Color: "mw:colour:muted", Width: 1, Type: "dashed"}
-		out.MarkLines = lines
+		out.MarkLine = lines
+	}
+	if len(f.shades) > 0 {
+		areas := [][]object{}
+		for _, s := range f.shades {
+			areas = append(areas, []object{{"xAxis": digits(s[0])}, {"xAxis": digits(s[1])}})
+		}
+		out.MarkArea = object{"silent": true, "itemStyle": object{"color": "mw:colour:shade"}, "data": areas}
 	}
 	return out
-}
-
-// refine adds what go-echarts has no fields for.
-func (f Figure) refine(option object, l layout) {
-	option["textStyle"] = object{"fontFamily": fontFamily, "fontSize": textSize, "color": "mw:colour:text"}
-	var titles []any
-	if t, ok := option["title"].(opts.Title); ok {
-		titles = append(titles, object{"text": t.Title, "left": t.Left, "top": t.Top, "padding": 0, "textStyle": t.TitleStyle})
-	}
-	if f.Y.Name != "" {
-		titles = append(titles, object{
-			"text": l.y.name(f.Y), "left": px(margin), "top": px(l.yNameY), "padding": 0,
-			"textStyle": object{"color": "mw:colour:muted", "fontSize": textSize, "fontWeight": "normal", "fontFamily": fontFamily},
-		})
-	}
-	option["title"] = titles
-	if legend, ok := option["legend"].(opts.Legend); ok && len(l.legend) > 0 {
-		option["legend"] = object{
-			"show": true, "data": legend.Data, "left": legend.Left, "top": legend.Top, "orient": legend.Orient,
-			"textStyle": legend.TextStyle, "itemGap": legendGap, "padding": 0,
-		}
-	}
-	option["xAxis"] = []any{l.x.axis(f.X, l.xNames, "middle", f.horizontal())}
-	option["yAxis"] = []any{l.y.axis(f.Y, l.yNames, "", f.horizontal())}
-	if grids, ok := option["grid"].([]opts.Grid); ok && len(grids) == 1 {
-		// The room for the labels is worked out here: ECharts must not move the
-		// plot to make more.
-		option["grid"] = object{"left": grids[0].Left, "top": grids[0].Top, "right": grids[0].Right, "bottom": grids[0].Bottom, "outerBoundsMode": "none"}
-	}
-	if tip, ok := option["tooltip"].(opts.Tooltip); ok {
-		option["tooltip"] = object{
-			"show": tip.Show, "trigger": tip.Trigger, "formatter": tip.Formatter, "confine": true,
-			"backgroundColor": tip.BackgroundColor, "borderColor": tip.BorderColor, "axisPointer": tip.AxisPointer,
-			"textStyle": object{"color": "mw:colour:text", "fontSize": textSize, "fontFamily": fontFamily},
-		}
-	}
-	option["mw"] = object{"x": describe(f.X), "y": describe(f.Y)}
-	delete(option, "toolbox")
 }
 
 // describe is what the tooltip knows of an axis.
@@ -288,7 +322,7 @@ func (s scale) name(a Axis) string {
 // axis returns the options of one axis.
 func (s scale) axis(a Axis, names []string, nameLocation string, horizontal bool) object {
 	line := object{"lineStyle": object{"color": "mw:colour:axis"}, "onZero": false, "show": true}
-	text := object{"color": "mw:colour:muted", "fontSize": textSize, "fontFamily": fontFamily, "hideOverlap": false, "margin": tickLength + 4}
+	text := object{"color": "mw:colour:muted", "fontSize": textSize, "hideOverlap": false, "margin": tickLength + 4}
 	out := object{"axisLine": line, "axisLabel": text}
 	if nameLocation != "" && a.Name != "" {
 		out["name"] = s.name(a)
@@ -298,7 +332,7 @@ func (s scale) axis(a Axis, names []string, nameLocation string, horizontal bool
 			lines = max(lines, lineCount(n))
 		}
 		out["nameGap"] = tickLength + 4 + textLine*float64(lines) + 4
-		out["nameTextStyle"] = object{"color": "mw:colour:muted", "fontSize": textSize, "fontFamily": fontFamily}
+		out["nameTextStyle"] = object{"color": "mw:colour:muted", "fontSize": textSize}
 	}
 	if s.kind == categoryScale {
 		out["type"] = "category"
@@ -319,16 +353,7 @@ func (s scale) axis(a Axis, names []string, nameLocation string, horizontal bool
 	text["customValues"] = s.ticks
 	text["formatter"] = "mw:tick:" + s.format
 	out["axisTick"] = object{"show": true, "length": tickLength, "customValues": s.minor, "lineStyle": object{"color": "mw:colour:axis"}}
-	// Grid lines stand at all the marks; only those of labelled ticks show.
-	colors := make([]string, len(s.minor))
-	for i, v := range s.minor {
-		colors[i] = "transparent"
-		for _, t := range s.ticks {
-			if v == t {
-				colors[i] = "mw:colour:grid"
-			}
-		}
-	}
-	out["splitLine"] = object{"show": true, "lineStyle": object{"color": colors, "width": 1}}
+	// Grid lines stand at all the marks; figure.js shows those of labelled ticks.
+	out["splitLine"] = object{"show": true, "lineStyle": object{"color": "mw:colour:grid", "width": 1}}
 	return out
 }

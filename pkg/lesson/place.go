@@ -64,7 +64,10 @@ type spot struct {
 	align  string // "left", "center" or "right": that side of the text is at dx
 }
 
-const lineHeight = 1.3
+const (
+	lineHeight = 1.3
+	apart      = 6.0 // pixels between labels beside each other
+)
 
 // at returns the box of the label in a spot. The text is centred on dy.
 func (l label) at(s spot) box {
@@ -137,10 +140,12 @@ func (sc scene) place(labels []label) {
 			}
 			cost := float64(rank) * costSpot
 			cover := 0.0
+			near := 0.0
 			for _, t := range taken {
 				cover += b.overlap(t)
+				near += b.overlap(box{t.x0 - apart, t.y0, t.x1 + apart, t.y1})
 			}
-			cost += cover * costLabel
+			cost += near * costLabel
 			cost += b.outside(sc.frame) * costOutside
 			for _, d := range sc.dots {
 				cost += b.overlap(d) * costDot
@@ -159,6 +164,24 @@ func (sc scene) place(labels []label) {
 		}
 		taken = append(taken, bestBox)
 	}
+}
+
+// clear reports whether a box covers no dot, no line and nothing outside.
+func (sc scene) clear(b box) bool {
+	if b.outside(sc.frame) > 1 {
+		return false
+	}
+	for _, d := range sc.dots {
+		if b.overlap(d) > 0 {
+			return false
+		}
+	}
+	for _, ln := range sc.lines {
+		if b.crossing(ln[0], ln[1], ln[2], ln[3]) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // turned returns the box around a rotated label, whose spot is its centre.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"memorywall/pkg/roofline"
 )
@@ -104,6 +105,7 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 		if above, ok := roofline.AboveRoof(own.CheckDot(d.Name, d.Intensity, dots[i].FLOPS)); ok {
 			dots[i].Name = aboveRoof + nameOr(d.Name, "program")
 			f.failures = append(f.failures, failure{
+				doubt: true,
 				title: "A dot above its roof",
 				what:  nameOr(d.Name, "program"),
 				rows: [][2]string{
@@ -119,9 +121,28 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 	// Half a decade of slope and of roof at least, to the next whole decade.
 	lo = math.Pow(10, math.Floor(math.Log10(lo)-0.5))
 	hi = math.Pow(10, math.Ceil(math.Log10(hi)+0.5))
+	one, brief := true, true // one peak, names that fit above a roof
+	for _, m := range machines {
+		one = one && m.Peak == machines[0].Peak
+		brief = brief && textLength(m.Name, textSize) < defaultWidth/4
+	}
+	f.namedAlong = one || brief
+	own, shared := ownNames(machines)
 	for i, m := range machines {
-		if err := f.addRoof(m, i, len(machines), lo, hi); err != nil {
+		if err := f.addRoof(m, i, len(machines), lo, hi, one, own[i], shared); err != nil {
 			return f, err
+		}
+	}
+	if len(machines) == 1 {
+		// How far the dots are below their roof.
+		for _, d := range dots {
+			limit, err := machines[0].Attainable(d.Intensity)
+			if err != nil {
+				return f, err
+			}
+			if d.FLOPS < limit/2 {
+				f.gaps = append(f.gaps, gap{d.Intensity, d.FLOPS, limit})
+			}
 		}
 	}
 	if len(dots) > 0 {
@@ -136,8 +157,34 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 	return f, err
 }
 
-// addRoof adds the roof of machine i of n, from lo to hi FLOP/byte.
-func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64) error {
+// ownNames takes what all the names of the machines end in, from a comma on, as
+// shared: "L1, one core" and "L2, one core" are L1 and L2, both of one core.
+func ownNames(machines []roofline.Machine) (own []string, shared string) {
+	for i, m := range machines {
+		name, rest := m.Name, ""
+		if k := strings.LastIndex(name, ", "); k > 0 {
+			name, rest = name[:k], name[k+2:]
+		}
+		if i > 0 && rest != shared {
+			rest = ""
+		}
+		shared = rest
+		own = append(own, name)
+	}
+	if shared == "" || len(machines) < 2 {
+		own = nil
+		for _, m := range machines {
+			own = append(own, m.Name)
+		}
+		return own, ""
+	}
+	return own, shared
+}
+
+// addRoof adds the roof of machine i of n, from lo to hi FLOP/byte. one tells
+// that all have one peak; own names this among those of a figure, and shared is
+// what their names have in common.
+func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool, own, shared string) error {
 	ridge, err := m.Ridge()
 	if err != nil {
 		return err
@@ -159,10 +206,21 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64) error {
 		s.Points = append(s.Points, Point{X: x, Y: y})
 	}
 	f.Series = append(f.Series, s)
-	f.Marks = append(f.Marks, Mark{Axis: 'x', At: ridge, Label: "ridge " + withUnit(threeDigits(ridge), "FLOP/byte", 0)})
-	peak := SI(m.Peak, "FLOP/s")
-	if n == 1 {
+	unit := "FLOP/byte"
+	if n > 1 {
+		unit = "" // the axis says it, and there are several
+	}
+	f.Marks = append(f.Marks, Mark{Axis: 'x', At: ridge, Label: "ridge " + withUnit(threeDigits(ridge), unit, 0)})
+	peak, slope := SI(m.Peak, "FLOP/s"), SI(m.Bandwidth, "B/s")
+	switch {
+	case n == 1 || f.namedAlong && !one:
 		peak = m.Name + ", peak " + peak
+	case f.namedAlong:
+		slope = own + ", " + slope
+		peak = "peak " + peak
+		if shared != "" {
+			peak = shared + ", " + peak
+		}
 	}
 	// Roofs of one machine share their peak: it is named once.
 	named := slices.ContainsFunc(f.along, func(a along) bool { return a.y0 == m.Peak && a.y1 == m.Peak })
@@ -170,8 +228,9 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64) error {
 		f.along = append(f.along, along{ridge, m.Peak, hi, m.Peak, peak, ink(i)})
 	}
 	f.along = append(f.along,
-		along{lo, m.Bandwidth * lo, ridge, m.Peak, SI(m.Bandwidth, "B/s"), ink(i)})
+		along{lo, m.Bandwidth * lo, ridge, m.Peak, slope, ink(i)})
 	if n == 1 {
+		f.shades = append(f.shades, [2]float64{lo, ridge})
 		floor := m.Bandwidth * lo
 		var left, right []spot
 		for dy := 12.0; dy < 80; dy += 16 {
@@ -195,13 +254,21 @@ func threeDigits(v float64) float64 {
 }
 
 func rooflineTable(machines []roofline.Machine, dots []Dot) (Table, error) {
-	t := Table{Columns: []string{"point", "intensity, FLOP/byte", "performance", "of the peak", "bound"}}
+	t := Table{
+		Columns: []string{"point", "intensity, FLOP/byte", "performance", "of the peak", "of its roof", "bound"},
+		heads:   []string{"point", "arithmetic intensity (FLOP/byte)", "performance (FLOP/s)", "of the peak (%)", "of its roof (%)", "bound"},
+	}
+	performance := func(v float64) written { return written{v, SI(v, "FLOP/s")} }
+	share := func(v, whole float64) written {
+		percent := 100 * v / whole
+		return written{percent, fmt.Sprintf("%.3g%%", percent)}
+	}
 	for _, m := range machines {
 		ridge, err := m.Ridge()
 		if err != nil {
 			return t, err
 		}
-		t.Rows = append(t.Rows, []any{"ridge of " + m.Name, ridge, SI(m.Peak, "FLOP/s"), "100%", ""})
+		t.Rows = append(t.Rows, []any{"ridge of " + m.Name, ridge, performance(m.Peak), share(m.Peak, m.Peak), share(m.Peak, m.Peak), ""})
 	}
 	first := machines[0]
 	others := false
@@ -221,10 +288,14 @@ func rooflineTable(machines []roofline.Machine, dots []Dot) (Table, error) {
 			name += " (" + own.Name + ")"
 			others = true
 		}
-		t.Rows = append(t.Rows, []any{name, d.Intensity, SI(d.FLOPS, "FLOP/s"), fmt.Sprintf("%.3g%%", 100*d.FLOPS/own.Peak), bound.String()})
+		roof, err := own.Attainable(d.Intensity)
+		if err != nil {
+			return t, err
+		}
+		t.Rows = append(t.Rows, []any{name, d.Intensity, performance(d.FLOPS), share(d.FLOPS, own.Peak), share(d.FLOPS, roof), bound.String()})
 	}
 	if len(machines) > 1 && len(dots) > 0 {
-		t.Caption = "Share of the peak and bound of the programs are those on " + first.Name
+		t.Caption = "Shares and bound of the programs are those on " + first.Name
 		if others {
 			t.Caption += ", or on the machine that is named with them"
 		}

@@ -1,6 +1,7 @@
 package lesson
 
 import (
+	"encoding/base64"
 	"fmt"
 	"regexp"
 	"strings"
@@ -238,6 +239,31 @@ func TestStepsThatCannotBeDrawn(t *testing.T) {
 	}
 }
 
+// There are two pictures of the tiles, one for each kind of page. Only the light
+// one is seen where no script says more.
+func TestTilesFollowTheTheme(t *testing.T) {
+	blocks, status := record(t, true, func() { ShowTiles(10, 3) })
+	if status != -1 || len(blocks) != 1 {
+		t.Fatalf("status %d, %v", status, blocks)
+	}
+	images := regexp.MustCompile(`<img class="memorywall-(\w+)" style="([^"]*)" src="data:image/svg\+xml;base64,([^"]*)" [^>]*alt="([^"]+)">`).FindAllStringSubmatch(blocks[0].HTML, -1)
+	if len(images) != 2 {
+		t.Fatalf("%d pictures: %s", len(images), blocks[0].HTML)
+	}
+	for i, want := range []struct {
+		class, paper string
+		hidden       bool
+	}{{"light", lightTiles.paper, false}, {"dark", darkTiles.paper, true}} {
+		svg, err := base64.StdEncoding.DecodeString(images[i][3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if images[i][1] != want.class || strings.Contains(images[i][2], "display:none") != want.hidden || !strings.Contains(string(svg), `fill="`+want.paper+`"`) {
+			t.Errorf("picture %d is %q with style %q", i, images[i][1], images[i][2])
+		}
+	}
+}
+
 func TestTiles(t *testing.T) {
 	for _, c := range []struct {
 		n, tile int64
@@ -251,7 +277,7 @@ func TestTiles(t *testing.T) {
 		{8, 8, "n = 8, b = 8: one tile holds the whole matrix", 0},
 		{10, 3, "n = 10, b = 3: 4 tiles per side, the last of them 1 wide", 3 * 3},
 	} {
-		svg, text, err := tilesPicture(c.n, c.tile)
+		svg, text, err := tilesPicture(c.n, c.tile, darkTiles)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,9 @@ type Table struct {
 	Columns []string
 	Rows    [][]any
 	Caption string
+
+	heads []string // columns as a file of data names them, with units; nil: as Columns
+	all   [][]any  // rows of a file of data; nil: as Rows
 }
 
 // check returns an error when a row does not fit the columns.

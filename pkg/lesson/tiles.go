@@ -11,13 +11,28 @@ import (
 // row of tiles of A and the column of tiles of B that one tile of C needs, and
 // the smaller tiles at the edges.
 func ShowTiles(n, tile int64) {
-	svg, text, err := tilesPicture(n, tile)
+	light, text, err := tilesPicture(n, tile, lightTiles)
 	Check(err)
+	dark, _, err := tilesPicture(n, tile, darkTiles)
+	Check(err)
+	img := func(class, style, svg string) string {
+		return fmt.Sprintf(`<img class="memorywall-%s" style="%s" src="%s" width="%d" height="%d" alt="%s">`,
+			class, style, dataURL([]byte(svg)), tilesWidth, tilesHeight, esc(text))
+	}
 	screen.show(block{
-		HTML: fmt.Sprintf(`<img src="%s" width="%d" height="%d" alt="%s">`, dataURL([]byte(svg)), tilesWidth, tilesHeight, esc(text)),
+		// figure.js shows the dark one in place of the light one on dark pages.
+		HTML: img("light", "max-width:100%;height:auto", light) + img("dark", "max-width:100%;height:auto;display:none", dark),
 		Text: text,
 	})
 }
+
+// tilesTheme holds the colours of the drawing.
+type tilesTheme struct{ paper, ink, muted, line, band, tile, edge string }
+
+var (
+	lightTiles = tilesTheme{"#ffffff", "#1f2328", "#59636e", "#77808a", "#f7dba3", "#8fcdf2", "#eceff2"}
+	darkTiles  = tilesTheme{"#111111", "#e6e8ea", "#a8b0b9", "#77808a", "#7a5f24", "#2374a8", "#262b31"}
+)
 
 const (
 	tilesWidth  = 760
@@ -27,7 +42,7 @@ const (
 )
 
 // tilesPicture returns the drawing as SVG, and what it says in words.
-func tilesPicture(n, tile int64) (svg, text string, err error) {
+func tilesPicture(n, tile int64, theme tilesTheme) (svg, text string, err error) {
 	per, err := tiling.TilesPerSide(n, tile)
 	if err != nil {
 		return "", "", err
@@ -42,10 +57,9 @@ func tilesPicture(n, tile int64) (svg, text string, err error) {
 	default:
 		text = fmt.Sprintf("n = %s, b = %s: %s tiles per side, the last of them %s wide", plain(n), plain(tile), plain(per), plain(last))
 	}
-	theme := struct{ ink, muted, line, band, tile, edge string }{"#1f2328", "#59636e", "#77808a", "#f7dba3", "#8fcdf2", "#eceff2"}
 	var w strings.Builder
 	fmt.Fprintf(&w, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d">`, tilesWidth, tilesHeight)
-	fmt.Fprintf(&w, `<rect width="%d" height="%d" fill="#ffffff"/>`, tilesWidth, tilesHeight)
+	fmt.Fprintf(&w, `<rect width="%d" height="%d" fill="%s"/>`, tilesWidth, tilesHeight, theme.paper)
 	fmt.Fprintf(&w, `<g font-family="%s" font-size="12" fill="%s">`, esc(fontFamily), theme.ink)
 	fmt.Fprintf(&w, `<text x="10" y="20" font-size="14" font-weight="bold">%s</text>`, esc(text))
 	// The tile shown is one in the middle of C, or the first of few.

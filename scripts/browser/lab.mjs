@@ -567,6 +567,53 @@ class Figure {
     });
   }
 
+  /** What the button that saves as SVG, PNG or CSV gives, pressed with the keyboard: {name, bytes}. */
+  async save(format) {
+    await this.show();
+    const button = this.root.getByRole("button", { name: new RegExp(`^Save .*\\b${format}\\b`) });
+    await button.focus();
+    const [download] = await Promise.all([this.page.waitForEvent("download", { timeout: SHORT }), this.page.keyboard.press("Enter")]);
+    return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+  }
+
+  /** How many buttons stand below the figure. */
+  buttons() {
+    return this.root.locator(".memorywall-foot button").count();
+  }
+
+  /** What the live chart shows now, written as the static pictures are: without paper, and with the figure's id in ids. */
+  async onScreen() {
+    await this.drawn();
+    return this.root.evaluate((root, id) => {
+      const { painter } = window.echarts.getInstanceByDom(root.querySelector(".memorywall-live")).getZr();
+      const svg = painter.renderToString({ cssAnimation: false, cssEmphasis: false, useViewBox: true });
+      return `${window.memorywall.tidy(svg).replace(/\bzr\d+-/g, `${id}-`)}\n`;
+    }, this.id);
+  }
+
+  /** The static picture's own SVG. */
+  async source() {
+    const src = await this.root.locator(".memorywall-stage img").getAttribute("src");
+    return Buffer.from(src.replace(/^[^,]*,/, ""), "base64").toString("utf8");
+  }
+
+  /** What the page says of a PNG: its size, how many colours it has, and whether any of it is transparent. */
+  decode(bytes) {
+    return this.page.evaluate(async (base64) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${base64}`;
+      await image.decode();
+      const canvas = document.createElement("canvas");
+      canvas.width = image.naturalWidth;
+      canvas.height = image.naturalHeight;
+      const context = canvas.getContext("2d");
+      context.drawImage(image, 0, 0);
+      const pixels = new Uint32Array(context.getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+      const colours = new Set(pixels);
+      return { width: canvas.width, height: canvas.height, colours: colours.size, opaque: [...colours].every((c) => c >>> 24 === 255) };
+    }, bytes.toString("base64"));
+  }
+
   look() {
     return this.root.evaluate((root) => {
       const size = (node) => node && { width: node.getBoundingClientRect().width, height: node.getBoundingClientRect().height };
@@ -577,6 +624,7 @@ class Figure {
       const svg = lives[0]?.querySelector("svg");
       return {
         option: JSON.stringify(data?.option),
+        csv: data?.csv,
         declared: data && { width: data.width, height: data.height },
         stage: size(root.querySelector(".memorywall-stage")),
         cut: Math.max(0, root.scrollWidth - root.closest(".jp-OutputArea-output").clientWidth),

@@ -60,11 +60,17 @@ function assertNone(what, complaints) {
   assert.fail(`${what}:\n${lines.slice(0, 20).join("\n")}`);
 }
 
-/** Fails with what these cells show, if any of them went wrong. */
+/**
+ * Fails with what these cells show, if any of them went wrong: an error, a word
+ * on stderr, or an alert of pkg/lesson. A measured program above its roof is no
+ * alert but a note, which only cells that measure may show.
+ */
 function assertAllWell(...cells) {
+  const shown = (cell) => cell.outputs.map((output) => [output.data?.["text/html"] ?? ""].flat().join("")).join("\n");
   const failed = cells.filter((cell) =>
-    cell.outputs.some((output) =>
-      output.output_type === "error" || output.name === "stderr"));
+    cell.outputs.some((output) => output.output_type === "error" || output.name === "stderr") ||
+    /<[^>]* role="alert"/.test(shown(cell)) ||
+    (!cell.tags.includes("machine") && shown(cell).includes('class="memorywall-failure"')));
   assertNone("cells that went wrong", failed.map((cell) => `${cell.id}: ${cell.text.replace(/\s+/g, " ").slice(-600)}`));
 }
 
@@ -113,6 +119,29 @@ for (const chapter of chapters) {
       }
     });
 
+    step("its figures can be saved with the keyboard, as they are drawn", async (window) => {
+      for (const figure of await window.figures()) {
+        const { declared, csv } = await figure.look();
+        assert.equal(await figure.buttons(), 3, `buttons of ${figure.id}`);
+        const svg = await figure.save("SVG");
+        assert.equal(svg.name, `${figure.id}.svg`);
+        // The chart on the screen and the one that is saved are both the static
+        // picture, which another program made.
+        const picture = sameColours(await figure.source());
+        assert.equal(sameColours(String(svg.bytes)), picture, `SVG of ${figure.id}`);
+        assertSamePlaces(withoutPaper(sameColours(await figure.onScreen())), withoutPaper(picture), `the live ${figure.id}`);
+        const png = await figure.save("PNG");
+        assert.equal(png.name, `${figure.id}.png`);
+        const { colours, ...size } = await figure.decode(png.bytes);
+        assert.deepEqual(size, { width: 2 * declared.width, height: 2 * declared.height, opaque: true }, `PNG of ${figure.id}`);
+        assert.ok(colours > 10, `${figure.id} has ${colours} colours`);
+        const data = await figure.save("CSV");
+        assert.equal(data.name, `${figure.id}.csv`);
+        assert.equal(String(data.bytes), csv);
+        assert.ok(csv.split("\r\n").length > 2, `${figure.id} has the data ${csv}`);
+      }
+    });
+
     step("a figure's cell runs again", async (window) => {
       const [figure] = await window.figures();
       await window.run(figure.cell);
@@ -152,6 +181,7 @@ for (const chapter of chapters) {
           const cell = await window.oneCell(parameters.id);
           assert.ok(cell.outputs.some((output) => output.output_type === "error"), "the cell fails");
           assert.match(cell.text.replaceAll("\n", " "), says);
+          if (value === "0") assert.match(JSON.stringify(cell.outputs), /role=\\"alert\\"/, "the message is an alert");
           await window.run(plain.id);
           assertAllWell(await window.oneCell(plain.id));
           await window.type(parameters.id, name, good);
@@ -196,12 +226,43 @@ for (const chapter of chapters) {
           );
           if (SHOTS && name === "dark") await window.shot(`${figure.id}.dark`, figure.root);
         }
+        // Of the two drawings of tiles, the one for such a page is seen.
+        const wrong = await window.page.evaluate((name) =>
+          [...document.querySelectorAll("img.memorywall-light, img.memorywall-dark")]
+            .filter((image) => image.closest(".jp-OutputArea").checkVisibility() && image.checkVisibility() !== image.classList.contains(`memorywall-${name}`))
+            .map((image) => `${image.className}: ${image.alt}`), name);
+        assertNone(`drawings that do not fit a ${name} page`, wrong);
+        // What is saved is what is on the screen, with its paper.
+        const [figure] = await window.figures();
+        const svg = String((await figure.save("SVG")).bytes);
+        const [, paper] = /<rect [^>]*fill="([^"]*)"/.exec(svg);
+        const rgb = await window.page.evaluate((colour) => Object.assign(document.createElement("canvas").getContext("2d"), { fillStyle: colour }).fillStyle, paper);
+        assert.ok(name === "dark" ? parseInt(rgb.slice(1, 3), 16) < 64 : rgb === "#ffffff", `${figure.id} is saved on ${rgb} from a ${name} page`);
         if (SHOTS && name === "dark") await window.shots("dark");
       }
     });
 
     step("it logs no error and asks no other host", (window) => assertNone("what the browser says", window.complaints));
   });
+}
+
+/** An SVG with the page's white written as pkg/lesson writes it. */
+function sameColours(svg) {
+  return svg.replace(/"(white|#fff|rgb\(255, ?255, ?255\))"/g, '"#ffffff"');
+}
+
+/** Fails unless two SVGs differ in nothing but tenths of pixels: a page draws with finer numbers, and a circle in fewer arcs. */
+function assertSamePlaces(...svgs) {
+  const what = svgs.pop();
+  const [got, want] = svgs.map((svg) => svg.replace(/ d="M1 0A1 1 0 [^"]*"/g, ' d="circle"'));
+  const number = /-?\d+(?:\.\d+)?/g;
+  assert.equal(got.replace(number, "0"), want.replace(number, "0"), what);
+  const numbers = want.match(number).map(Number);
+  got.match(number).forEach((n, i) => assert.ok(Math.abs(n - numbers[i]) <= 0.1 + 1e-9, `${what}: ${n} for ${numbers[i]}`));
+}
+
+function withoutPaper(svg) {
+  return svg.replace(/<rect [^>]*><\/rect>\n/, "");
 }
 
 /** Ratio of the luminances of two colours, rgb(…) each, from 1 to 21 (WCAG 2.1, contrast ratio). */
@@ -285,6 +346,7 @@ describe("in a JupyterLab that does not trust the notebooks", () => {
           assert.equal(look.lives, 0, `${figure.id} is not drawn by a script`);
           assert.equal(look.cut, 0, `pixels of ${figure.id} that are out of the notebook's column`);
           assert.ok(look.table > 1, `${figure.id} has its numbers in a table`);
+          assert.equal(await figure.buttons(), 0, `buttons of ${figure.id}, which no script could answer`);
         }
         assert.deepEqual(await window.page.evaluate(() => [typeof window.echarts, typeof window.memorywall]), ["undefined", "undefined"]);
         if (SHOTS) await window.shots(chapter);

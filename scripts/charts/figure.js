@@ -25,6 +25,8 @@
       axis: "#8c959f",
       grid: "#e4e7eb",
       tip: "#ffffff",
+      hatch: "rgba(255,255,255,0.55)",
+      shade: "rgba(0,114,178,0.06)",
       series: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6e7781"],
       ink: ["#005f95", "#a84900", "#00704f", "#974572", "#865c00", "#1a6d9e", "#59636e"]
     },
@@ -35,7 +37,9 @@
       axis: "#77808a",
       grid: "#2f353b",
       tip: "#22272e",
-      series: ["#4aa8e0", "#ee7f2d", "#1fbf93", "#d98fb8", "#e9b23c", "#8fd0f5", "#9aa3ad"],
+      hatch: "rgba(0,0,0,0.45)",
+      shade: "rgba(120,190,255,0.08)",
+      series: ["#4aa8e0", "#ee7f2d", "#1fbf93", "#d98fb8", "#f3cf4a", "#9fd8f7", "#79828b"],
       ink: ["#79c0ee", "#f79b57", "#4fd3ae", "#e8aecd", "#f0c566", "#a9dcf8", "#b4bcc5"]
     }
   };
@@ -202,6 +206,15 @@
     return out;
   }
 
+  // ECharts puts a grid line at each tick mark. Only those at labels show.
+  function thinGrid(axis) {
+    var marks = axis.axisTick && axis.axisTick.customValues, labels = axis.axisLabel && axis.axisLabel.customValues;
+    var line = axis.splitLine && axis.splitLine.lineStyle;
+    if (!marks || !labels || !line || typeof line.color !== "string") return;
+    var seen = line.color;
+    line.color = marks.map(function (v) { return labels.indexOf(v) < 0 ? "transparent" : seen; });
+  }
+
   // prepare returns a copy of the option that ECharts can draw: names replaced,
   // the axes' description taken out. paper, if given, is the page's own colour.
   function prepare(option, themeName, paper) {
@@ -210,12 +223,66 @@
     var info = option.mw;
     var out = copy(option, theme, info);
     delete out.mw;
+    [].concat(out.xAxis || [], out.yAxis || []).forEach(thinGrid);
     return out;
+  }
+
+  // tidy takes out of an SVG of ECharts what does not show (shapes that only
+  // answer to a pointer, grid lines between those that are seen) and what only
+  // its scripts use, and says the font once.
+  function tidy(svg) {
+    var font = /font-family:([^;"]*)/.exec(svg);
+    return svg
+      .replace(/<path [^>]*><\/path>\n?/g, function (path) {
+        var filled = !/ fill="none"/.test(path) && !/ fill-opacity="0"/.test(path);
+        var drawn = / stroke="(?!none")/.test(path) && !/ stroke-width="0"/.test(path);
+        return filled || drawn ? path : "";
+      })
+      .replace(/<[^>]*>/g, function (tag) {
+        return tag
+          .replace(/ ecmeta_[a-z_]+="[^"]*"/g, "")
+          .replace(/ pointer-events="[^"]*"/g, "")
+          .replace(font ? "font-family:" + font[1] + ";" : "font-family:;", "");
+      })
+      .replace(/ xml:space="preserve"/g, "")
+      .replace(/<svg /, font ? '<svg font-family="' + font[1] + '" ' : "<svg ");
+  }
+
+  // How wide a text is, about, by the kinds of its letters. ECharts places text
+  // by what it measures. In a page it would ask for the reader's fonts, and for
+  // the height of a line look at a letter that few of them have, so that the
+  // chart would not be the picture.
+  function measureText(text, font) {
+    var size = parseFloat((/([\d.]+)px/.exec(font) || [0, 12])[1]);
+    var sum = 0;
+    for (var i = 0; i < text.length; i++) {
+      var c = text.charAt(i);
+      sum += c >= "\u2e80" ? 1 : /[ijlI.,:;'|!()\[\] ftr]/.test(c) ? 0.34 : /[mwMW@%\u2190-\u2bff]/.test(c) ? 0.9 : 0.6;
+    }
+    return { width: sum * size };
+  }
+
+  // svg draws the option as a picture of itself, with opaque paper: frame gives
+  // width and height in pixels, the id that the ids inside start with, the theme
+  // and the colour of the paper. The same input gives the same bytes.
+  function svg(echarts, option, frame) {
+    echarts.setPlatformAPI({ measureText: measureText });
+    var chart = echarts.init(null, null, { renderer: "svg", ssr: true, width: frame.width, height: frame.height });
+    try {
+      var painter = chart.getZr().painter;
+      painter._id = frame.id; // ids come from a counter of the process otherwise
+      chart.setOption(Object.assign(prepare(option, frame.theme, frame.paper), {
+        backgroundColor: frame.paper || themes[frame.theme].paper, animation: false
+      }));
+      return tidy(painter.renderToString({ cssAnimation: false, cssEmphasis: false, useViewBox: true })) + "\n";
+    } finally {
+      chart.dispose();
+    }
   }
 
   // --- the page ------------------------------------------------------------
 
-  var kit = { prepare: prepare, ticks: ticks, value: value, si: si, themes: themes };
+  var kit = { prepare: prepare, svg: svg, tidy: tidy, ticks: ticks, value: value, si: si, themes: themes };
 
   var live = []; // {root, stage, picture, box, chart, data}
   var KEEP = 40; // charts kept drawn that are not in the page
@@ -233,6 +300,105 @@
 
   function paperOf() {
     return getComputedStyle(document.body).getPropertyValue("--jp-layout-color0").trim() || undefined;
+  }
+
+  // --- saving --------------------------------------------------------------
+
+  // What is saved is made in the page: no kernel and no network is asked.
+  var formats = [
+    { name: "Save as SVG", end: "svg", make: function (entry) { return Promise.resolve(new Blob([pictureOf(entry)], { type: "image/svg+xml" })); } },
+    { name: "Save as PNG", end: "png", make: pixelsOf },
+    { name: "Save data as CSV", end: "csv", make: function (entry) { return Promise.resolve(new Blob([entry.data.csv], { type: "text/csv;charset=utf-8" })); } }
+  ];
+  var SCALE = 2; // pixels of a PNG for one of the page
+
+  // The figure as it is on the screen, on the paper of the page.
+  function pictureOf(entry) {
+    var option = entry.data.option, seen = entry.chart && entry.chart.getOption().legend;
+    if (seen && seen[0] && seen[0].selected) {
+      option = Object.assign({}, option, { legend: Object.assign({}, option.legend, { selected: seen[0].selected }) });
+    }
+    return svg(root.echarts, option, {
+      width: entry.data.width, height: entry.data.height, id: entry.root.id || "figure", theme: themeOf(), paper: paperOf()
+    });
+  }
+
+  function pixelsOf(entry) {
+    return new Promise(function (done, failed) {
+      var width = SCALE * entry.data.width, height = SCALE * entry.data.height;
+      var image = new Image();
+      image.onload = function () {
+        var canvas = document.createElement("canvas");
+        canvas.width = width;
+        canvas.height = height;
+        canvas.getContext("2d").drawImage(image, 0, 0, width, height);
+        canvas.toBlob(function (blob) {
+          if (blob) done(blob);
+          else failed(new Error("the browser made no PNG"));
+        }, "image/png");
+      };
+      image.onerror = function () { failed(new Error("the browser cannot read its own SVG")); };
+      // A picture of the full size is sharp. A data: address works on pages from disk too.
+      image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(
+        pictureOf(entry).replace(/ width="\d+" height="\d+"/, ' width="' + width + '" height="' + height + '"'));
+    });
+  }
+
+  function download(blob, name) {
+    var link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    document.body.appendChild(link);
+    link.click();
+    document.body.removeChild(link);
+    setTimeout(function () { URL.revokeObjectURL(link.href); }, 60000);
+  }
+
+  var CSS =
+    // Drawings of pkg/lesson that are no charts come in two colours.
+    '[data-jp-theme-light="false"] .memorywall-light{display:none}[data-jp-theme-light="false"] .memorywall-dark{display:inline!important}' +
+    ".memorywall-foot{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 20px}" +
+    ".memorywall-foot>details{max-width:100%}.memorywall-foot>details[open]{flex-basis:100%}" +
+    ".memorywall-save{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 14px;font-size:90%}" +
+    ".memorywall-save button{appearance:none;border:0;background:none;margin:0;padding:4px 0;min-height:24px;font:inherit;cursor:pointer;" +
+    "color:var(--jp-ui-font-color2,#59636e);text-decoration:underline;text-underline-offset:2px}" +
+    ".memorywall-save button:hover{color:var(--jp-ui-font-color1,#1f2328)}" +
+    ".memorywall-save button:focus-visible{outline:2px solid var(--jp-brand-color1,#0072b2);outline-offset:2px}" +
+    "@media print{.memorywall-save{display:none}}";
+
+  function dress() {
+    if (document.getElementById("memorywall-css")) return;
+    var style = document.createElement("style");
+    style.id = "memorywall-css";
+    style.textContent = CSS;
+    document.head.appendChild(style);
+  }
+
+  // Puts the buttons below a figure beside its table, once.
+  function offer(host, data) {
+    var foot = host.querySelector(".memorywall-foot");
+    if (!foot || foot.querySelector(".memorywall-save")) return;
+    var row = document.createElement("div"), said = document.createElement("span");
+    row.className = "memorywall-save";
+    said.setAttribute("role", "status");
+    formats.forEach(function (format) {
+      var button = document.createElement("button");
+      button.type = "button";
+      button.textContent = format.name;
+      button.setAttribute("aria-label", format.name + ": " + host.id);
+      button.onclick = function () {
+        var entry = live.filter(function (e) { return e.root === host; })[0] || { root: host, data: data };
+        said.textContent = "";
+        Promise.resolve(entry).then(format.make).then(function (blob) {
+          download(blob, host.id + "." + format.end);
+        }).catch(function (e) {
+          said.textContent = "Not saved: " + (e && e.message || e);
+        });
+      };
+      row.appendChild(button);
+    });
+    row.appendChild(said);
+    foot.appendChild(row);
   }
 
   function paint(entry) {
@@ -268,6 +434,7 @@
     if (picture) picture.style.display = "none";
     stage.appendChild(box);
     try {
+      echarts.setPlatformAPI({ measureText: measureText });
       entry.chart = echarts.init(box, null, { renderer: "svg", width: data.width, height: data.height });
       paint(entry);
     } catch (e) {
@@ -276,6 +443,7 @@
     }
     live.push(entry);
     watch();
+    if (typeof data.csv === "string") offer(host, data);
   }
 
   var watching = false;
@@ -337,6 +505,7 @@
 
   kit.show = show;
 
+  if (typeof document !== "undefined") dress();
   if (typeof window !== "undefined") root.memorywall = Object.assign(root.memorywall || {}, kit);
   if (typeof module === "object" && module.exports) module.exports = kit;
 })(typeof window !== "undefined" ? window : globalThis);

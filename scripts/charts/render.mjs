@@ -63,17 +63,7 @@ export function render(option, frame) {
     throw new BadRequest("the option must be an object");
   }
   const { echarts, figure } = load();
-  const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width, height });
-  try {
-    // Ids come from a counter of the process otherwise.
-    chart.getZr().painter._id = id;
-    chart.setOption({ ...figure.prepare(option, "light"), backgroundColor: figure.themes.light.paper, animation: false });
-    const svg = chart.getZr().painter.renderToString({ cssAnimation: false, cssEmphasis: false, useViewBox: true });
-    // Data for scripts that would wake the picture up: there are none.
-    return svg.replace(/<[^>]*>/g, (tag) => tag.replace(/ ecmeta_[a-z_]+="[^"]*"/g, "")) + "\n";
-  } finally {
-    chart.dispose();
-  }
+  return figure.svg(echarts, option, { width, height, id, theme: "light" });
 }
 
 function parse(text) {

@@ -12,7 +12,9 @@ import { fileURLToPath } from "node:url";
 
 import { BadRequest, render } from "./render.mjs";
 
-const figure = createRequire(import.meta.url)("./figure.js");
+const require = createRequire(import.meta.url);
+const figure = require("./figure.js");
+const loadEcharts = () => ({ echarts: require("./node_modules/echarts/dist/echarts.min.js") });
 const here = fileURLToPath(new URL(".", import.meta.url));
 const data = join(here, "../../pkg/lesson/testdata");
 const read = (path) => JSON.parse(readFileSync(path, "utf8"));
@@ -104,6 +106,52 @@ describe("the picture", () => {
   });
 });
 
+describe("the places of texts", () => {
+  test("do not depend on the fonts of whoever draws", () => {
+    const { echarts } = loadEcharts();
+    const first = render(options["upright-bars"], frame("b"));
+    echarts.setPlatformAPI({ measureText: (text) => ({ width: 100 * text.length }) });
+    assert.equal(render(options["upright-bars"], frame("b")), first);
+  });
+});
+
+describe("what a picture leaves out", () => {
+  test("is what does not show", () => {
+    const kept = '<path d="M0 0" fill="#fff"></path>\n<path d="M0 0" fill="none" stroke="#000"></path>\n<path d="M0 0" fill="rgb(0,0,0)" fill-opacity="0" stroke="red"></path>\n';
+    const gone =
+      '<path d="M0 0" fill="none" pointer-events="visible" stroke="none"></path>\n' +
+      '<path d="M0 0" fill="none" pointer-events="visible"></path>\n' +
+      '<path d="M0 0" fill="rgb(0,0,0)" fill-opacity="0" stroke="#333" stroke-width="0"></path>\n';
+    assert.equal(figure.tidy(`<svg width="1">\n${kept}${gone}</svg>`), `<svg width="1">\n${kept}</svg>`);
+  });
+
+  test("is the font of each text, which the picture has once", () => {
+    const text = (t) => `<text style="font-size:12px;font-family:system-ui, 'A b';" ecmeta_x="1">${t}</text>`;
+    assert.equal(
+      figure.tidy(`<svg w="1">${text("font-family:no;")}${text("2")}</svg>`),
+      `<svg font-family="system-ui, 'A b'" w="1"><text style="font-size:12px;">font-family:no;</text><text style="font-size:12px;">2</text></svg>`,
+    );
+    assert.equal(render(options.roofline, frame("r")).split("font-family").length, 2);
+  });
+
+  test("is no more than that: all that is drawn stays, in order", () => {
+    const { echarts } = loadEcharts();
+    for (const [name, option] of Object.entries(options)) {
+      const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width: 760, height: 420 });
+      chart.setOption({ ...figure.prepare(option, "light"), backgroundColor: figure.themes.light.paper, animation: false });
+      const whole = chart.renderToSVGString({ useViewBox: true });
+      chart.dispose();
+      const texts = (svg) => [...svg.matchAll(/>([^<>\n]+)<\/text>/g)].map((m) => m[1]);
+      const shapes = (svg) => [...svg.matchAll(/<path d="([^"]*)"([^>]*)>/g)].filter((m) => / stroke="#/.test(m[2]) && !/ stroke-width="0"/.test(m[2])).map((m) => m[1]);
+      const small = render(option, frame(name));
+      assert.deepEqual(texts(small), texts(whole), name);
+      assert.deepEqual(shapes(small), shapes(whole), name);
+      assert.ok(shapes(small).length > 0, name);
+      assert.ok(small.length < 0.8 * whole.length, `${name}: ${small.length} of ${whole.length} bytes`);
+    }
+  });
+});
+
 describe("the house style", () => {
   test("replaces names where an option has no functions", () => {
     const p = figure.prepare(
@@ -158,6 +206,85 @@ describe("the house style", () => {
       }
     });
   }
+
+  // How colours look to those who lack one kind of cone: the matrices of
+  // Machado, Oliveira and Fernandes (2009), severity 1, for linear RGB.
+  const SIGHT = {
+    "full colour vision": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    tritanopia: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+  };
+  const linear = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  /** CIE L*a*b* of a colour as somebody sees it; white is that of sRGB. */
+  const seen = (hex, matrix) => {
+    const [r, g, b] = matrix.map((row) => row.reduce((sum, m, i) => sum + m * linear(hex)[i], 0)).map((c) => Math.min(1, Math.max(0, c)));
+    const f = (t) => (t > 216 / 24389 ? Math.cbrt(t) : (24389 / 27 * t + 16) / 116);
+    const [x, y, z] = [
+      f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505), f(0.2126 * r + 0.7152 * g + 0.0722 * b), f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089),
+    ];
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+  };
+  const distance = (a, b, matrix) => Math.hypot(...seen(a, matrix).map((v, i) => v - seen(b, matrix)[i]));
+  const APART = 10; // in L*a*b*, where 2.3 can just be told
+
+  for (const [name, theme] of Object.entries(figure.themes)) {
+    for (const [sight, matrix] of Object.entries(SIGHT)) {
+      test(`has colours that stay apart with ${sight}, in the ${name} theme`, () => {
+        theme.series.forEach((a, i) => {
+          for (const b of theme.series.slice(i + 1)) {
+            assert.ok(distance(a, b, matrix) >= APART, `${a} and ${b} are ${distance(a, b, matrix).toFixed(1)} apart`);
+          }
+        });
+      });
+    }
+  }
+
+  test("measures colours as others do", () => {
+    // Bruce Lindbloom's calculator gives L*a*b* of sRGB red as 53.24, 80.09, 67.20 (D65).
+    seen("#ff0000", SIGHT["full colour vision"]).forEach((v, i) => assert.ok(Math.abs(v - [53.24, 80.09, 67.2][i]) < 0.1, String(v)));
+    // Red and a dark green that a protanope mixes up.
+    assert.ok(distance("#a00000", "#4d4800", SIGHT.protanopia) < distance("#a00000", "#4d4800", SIGHT["full colour vision"]) / 2);
+  });
+
+  /** What tells two series of an option apart in grey, or nothing. */
+  function cue(option, a, b) {
+    const words = option.series.at(-1).data.map((word) => word.text.replace(/\s+/g, " "));
+    const direct = (one) => words.some((word) => word.replace(/^\W /, "") === one.name) || one.data.every((d) => d.text && one.type === "scatter");
+    // Roofs are named above their flat parts, or, of one machine, along their
+    // slopes, without what they share.
+    const along = (one) => words.some((word) => word.startsWith(`${one.name}, peak `)) || words.some((word) => /, [\d.]+ .?B\/s$/.test(word) && one.name.startsWith(word.replace(/, [^,]*$/, "")));
+    const hatch = (one) => JSON.stringify(one.itemStyle.decal ?? null);
+    const shape = (one) => (one.type === "scatter" || one.showSymbol ? one.symbol : undefined);
+    if (a.type !== b.type) return "kind";
+    if ((a.lineStyle?.type ?? "solid") !== (b.lineStyle?.type ?? "solid")) return "dashes";
+    if (a.type === "bar") return hatch(a) !== hatch(b) && "hatching";
+    if (direct(a) && direct(b)) return "names";
+    if (along(a) && along(b)) return "names along the lines";
+    return shape(a) && shape(b) && shape(a) !== shape(b) && "symbols";
+  }
+
+  test("tells series apart by more than their hue", () => {
+    const found = new Set();
+    for (const [name, option] of Object.entries(options)) {
+      const series = option.series.slice(0, -1);
+      series.forEach((a, i) => {
+        for (const b of series.slice(i + 1)) {
+          const what = cue(option, a, b);
+          assert.ok(what, `${name}: only the hue tells "${a.name}" from "${b.name}"`);
+          found.add(what);
+        }
+      });
+    }
+    assert.deepEqual([...found].sort(), ["dashes", "hatching", "kind", "names", "names along the lines"]);
+  });
+
+  test("hatches the bars of a second series", () => {
+    const svg = render(options["upright-bars"], frame("b"));
+    assert.match(svg, /<pattern [^>]*id="b-p0"/);
+    assert.ok(svg.split('fill="url(#b-p0)"').length > 3);
+    assert.doesNotMatch(render(options["level-bars"], frame("b")), /<pattern/);
+  });
 
   const tooltip = (x, y) => figure.prepare({ mw: { x, y }, tooltip: { formatter: "mw:tooltip" } }, "light").tooltip.formatter;
 
