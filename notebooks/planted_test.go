@@ -204,11 +204,18 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 		"order of sections": {func(t *testing.T, nb *notebook) {
 			nb.cell(t, "idea").Source, nb.cell(t, "by-hand").Source = nb.cell(t, "by-hand").Source, nb.cell(t, "idea").Source
 		}, "is missing, or out of order"},
-		"second title":         {replace("picture", "## The picture", "# The picture"), "single #"},
-		"skipped level":        {replace("band", "### Between", "#### Between"), "skips a level"},
-		"title of a chapter":   {replace("title", "# 02", "# 03"), "it must begin with"},
-		"no question":          {replace("title", "> **Question.**", "> **Topic.**"), "hold the question"},
-		"nothing to keep":      {replace("keep", "**", ""), "one sentence in bold"},
+		"second title":       {replace("picture", "## The picture", "# The picture"), "single #"},
+		"skipped level":      {replace("band", "### Between", "#### Between"), "skips a level"},
+		"title of a chapter": {replace("title", "# 02", "# 03"), "it must begin with"},
+		"no question":        {replace("title", "> **Question.**", "> **Topic.**"), "hold the question"},
+		"nothing to keep":    {replace("keep", "**", ""), "one sentence in bold"},
+		"two to keep":        {replace("keep", "; the ridge", ". The ridge"), "that must be one sentence"},
+		"no worked line": {func(t *testing.T, nb *notebook) {
+			for _, c := range nb.Cells {
+				c.Source = lines(strings.ReplaceAll(string(c.Source), "> **Example.** ", "> "))
+			}
+		}, "has no line with numbers"},
+		"no rise":              {replace("q7", "(change the code)", "(compute)"), "they must rise"},
 		"no parameters":        {func(t *testing.T, nb *notebook) { delete(nb.cell(t, "try-roofline").Metadata, "tags") }, "no cell has the tag parameters"},
 		"no hint":              {replace("try-roofline", "// Try: ", "// "), "it must say // Try: …"},
 		"quoted in parameters": {replace("try-roofline", "lesson.Value(", "lesson.Shows("), "another constant turns red"},
