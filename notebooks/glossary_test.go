@@ -137,6 +137,20 @@ func TestGlossaryAndChaptersAgree(t *testing.T) {
 	}
 }
 
+// Prose says each thing in one word.
+func TestChaptersUseTheTerms(t *testing.T) {
+	for _, nb := range chapters(t) {
+		for _, c := range nb.Cells {
+			if c.code() {
+				continue
+			}
+			for _, p := range glossary.RuledOut(string(c.Source)) {
+				t.Errorf("%s: cell %s: %s", nb.File, c.ID, p)
+			}
+		}
+	}
+}
+
 // mention is a place in a chapter's prose that names a term.
 type mention struct {
 	term       glossary.Term

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Term is one word of the lesson, or a group of words with one meaning.
@@ -146,7 +147,41 @@ func wordByte(b byte) bool {
 	return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_'
 }
 
+// RuledOut returns the names in a text that this lesson does not use, each with
+// the term that it uses. Such a name may stand behind "also called". Slashes at
+// the beginning of comment lines are no part of the text.
+func RuledOut(text string) []string {
+	text = strings.Join(strings.Fields(lineComment.ReplaceAllString(text, " ")), " ")
+	var found []string
+	for _, r := range ruled() {
+		for _, m := range r.pattern.FindAllStringSubmatch(text, -1) {
+			if m[1] == "" {
+				found = append(found, fmt.Sprintf("%q: this lesson says %q", m[0], r.term))
+			}
+		}
+	}
+	return found
+}
+
+type rule struct {
+	pattern *regexp.Regexp
+	term    string
+}
+
+// ruled makes the patterns of the names that are ruled out, once.
+var ruled = sync.OnceValue(func() []rule {
+	var rules []rule
+	for _, t := range terms {
+		for _, name := range t.Not {
+			rules = append(rules, rule{regexp.MustCompile(`(?i)(also called (?:its |the |a )?)?\b` + regexp.QuoteMeta(name) + `s?\b`), t.Name})
+		}
+	}
+	return rules
+})
+
 var (
+	lineComment = regexp.MustCompile(`(?m)^\s*//`)
+
 	comment   = regexp.MustCompile(`<!--.*?-->`)
 	link      = regexp.MustCompile(`\[([^\]]*)\]\([^)\s]*\)`)
 	quoteMark = regexp.MustCompile(`(?m)^> ?`)

@@ -164,24 +164,6 @@ func TestNotebookNeedsTheChapters(t *testing.T) {
 	}
 }
 
-// ruledOut returns the names in a text that this lesson does not use. Once, in
-// the sentence that says "also called", such a name may stand.
-func ruledOut(text string) []string {
-	text = strings.Join(strings.Fields(strings.ReplaceAll(text, "//", " ")), " ")
-	var found []string
-	for _, t := range terms {
-		for _, name := range t.Not {
-			pattern := regexp.MustCompile(`(?i)(also called (?:its |the |a )?)?\b` + regexp.QuoteMeta(name) + `s?\b`)
-			for _, m := range pattern.FindAllStringSubmatch(text, -1) {
-				if m[1] == "" {
-					found = append(found, fmt.Sprintf("%q: this lesson says %q", m[0], t.Name))
-				}
-			}
-		}
-	}
-	return found
-}
-
 func TestRuledOutNamesAreFound(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Ridge is the machine balance of a chip.":                                  true,
@@ -192,7 +174,7 @@ func TestRuledOutNamesAreFound(t *testing.T) {
 		"cache blocks are cache lines":                                             true,
 		"It packs a block of B that the caches hold, on a machine of good balance": false,
 	} {
-		if got := ruledOut(text); (len(got) > 0) != want {
+		if got := RuledOut(text); (len(got) > 0) != want {
 			t.Errorf("%q: found %q: something must be found: %t", text, got, want)
 		}
 	}
@@ -224,7 +206,7 @@ func TestDocstringsUseTheTerms(t *testing.T) {
 				return
 			}
 			read++
-			for _, p := range ruledOut(c.Text()) {
+			for _, p := range RuledOut(c.Text()) {
 				t.Errorf("%s: %s", fset.Position(c.Pos()), p)
 			}
 		}
