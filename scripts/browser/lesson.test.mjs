@@ -264,6 +264,27 @@ inWindow("an empty notebook", (step) => {
   });
 });
 
+inWindow("the glossary", (step) => {
+  step("a term's first use links to its entry, and the entry to its chapter", async (window) => {
+    const chapter = chapters[0];
+    const terms = [...new Set(cellsOf(chapter).flatMap((cell) => [...cell.source.matchAll(/\(glossary\.ipynb#([^)]+)\)/g)].map((match) => match[1])))];
+    assert.ok(terms.length > 5, `${chapter} links to ${terms.length} terms`);
+    await window.read(lab.path(chapter));
+    const term = terms.at(-1);
+    await window.page.locator(`.jp-Notebook a[href$="glossary.ipynb#${term}"], .jp-Notebook a[data-commandlinker-args*="glossary.ipynb#${term}"]`).first().click();
+    await window.page.waitForFunction(() => window.jupyterapp.shell.currentWidget?.context?.path.endsWith("/glossary.ipynb"));
+    await window.ready({ kernel: false });
+    const heading = window.page.locator(`.jp-NotebookPanel:not(.lm-mod-hidden) [data-jupyter-id="${term}"], .jp-NotebookPanel:not(.lm-mod-hidden) [id="${term}"]`);
+    await heading.waitFor();
+    await until(`the entry of ${term} in sight`, () => heading.evaluate((element) => {
+      const { top } = element.getBoundingClientRect();
+      return top >= 0 && top < innerHeight;
+    }));
+    if (SHOTS) await window.shots("glossary");
+    assertNone("what the browser says", window.complaints);
+  });
+});
+
 describe("in a JupyterLab that does not trust the notebooks", () => {
   before(async () => (untrusted = await Lab.start({ trusted: false })));
 
