@@ -215,7 +215,7 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 				c.Source = lines(strings.ReplaceAll(string(c.Source), "> **Example.** ", "> "))
 			}
 		}, "has no line with numbers"},
-		"no rise":              {replace("q7", "(change the code)", "(compute)"), "they must rise"},
+		"no rise":              {replace("q8", "(change the code)", "(compute)"), "they must rise"},
 		"no parameters":        {func(t *testing.T, nb *notebook) { delete(nb.cell(t, "try-roofline").Metadata, "tags") }, "no cell has the tag parameters"},
 		"no hint":              {replace("try-roofline", "// Try: ", "// "), "it must say // Try: …"},
 		"quoted in parameters": {replace("try-roofline", "lesson.Value(", "lesson.Shows("), "another constant turns red"},
@@ -243,7 +243,7 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 			nb.cell(t, "overlap-band").Metadata["jupyter"] = json.RawMessage(`{"source_hidden":true,"outputs_hidden":true}`)
 		}, `metadata has "jupyter"`},
 		"answer not asserted":  {func(t *testing.T, nb *notebook) { nb.cell(t, "a1").Outputs = []output{{Type: "display_data"}} }, "it asserts nothing"},
-		"few questions":        {func(t *testing.T, nb *notebook) { nb.Cells = nb.Cells[:len(nb.Cells)-8] }, "there must be at least five"},
+		"few questions":        {func(t *testing.T, nb *notebook) { nb.Cells = nb.Cells[:len(nb.Cells)-10] }, "there must be at least five"},
 		"figure number":        {replace("overlap-band", `"Figure 2.2. `, `"Figure 2.3. `), "figure title is for 2.3"},
 		"figure id":            {replace("overlap-band", `"figure-2-2"`, `"figure-2-1"`), "figure id is for 2.1"},
 		"figure without title": {replace("overlap-band", `"Figure 2.2. `, `"`), "titles like"},
