@@ -71,7 +71,7 @@ var terms = []Term{
 	{
 		Name: "compulsory traffic", Chapter: 1, Unit: "bytes",
 		Definition: "The **compulsory traffic** of a multiply is the least that any program can move: each operand, A and B, read once, the result C written once.",
-		Formula:    `(m\,k + k\,n + m\,n)\,s`,
+		Formula:    `\mathrm{compulsory\ traffic} = (m\,k + k\,n + m\,n)\,s`,
 	},
 	{
 		Name: "arithmetic intensity", Forms: []string{"intensity", "intensities"}, Chapter: 1, Unit: "FLOP/byte",
@@ -85,12 +85,12 @@ var terms = []Term{
 	{
 		Name: "time floor", Forms: []string{"time floors", "math floor", "math floors", "traffic floor", "traffic floors", "floor", "floors"}, Chapter: 2, Unit: "s",
 		Definition: "A **time floor** is the least time that a run needs for one of its two jobs: the math floor is its FLOPs divided by the peak, the traffic floor its bytes divided by the bandwidth.",
-		Formula:    `\frac{\mathrm{FLOPs}}{\mathrm{peak}} \qquad \frac{\mathrm{bytes}}{\mathrm{bandwidth}}`,
+		Formula:    `\mathrm{math\ floor} = \frac{\mathrm{FLOPs}}{\mathrm{peak}} \qquad \mathrm{traffic\ floor} = \frac{\mathrm{bytes}}{\mathrm{bandwidth}}`,
 	},
 	{
 		Name: "attainable performance", Forms: []string{"attainable"}, Chapter: 2, Unit: "FLOP/s",
 		Definition: "The **attainable performance** of a run is the smaller of the peak and of bandwidth times intensity, in FLOP/s. No program with this intensity is faster on this chip.",
-		Formula:    `\min\left(\mathrm{peak},\ \mathrm{bandwidth} \cdot I\right)`,
+		Formula:    `\mathrm{attainable} = \min\left(\mathrm{peak},\ \mathrm{bandwidth} \cdot I\right)`,
 		Not:        []string{"achievable performance"},
 	},
 	{
@@ -119,7 +119,7 @@ var terms = []Term{
 	{
 		Name: "naive traffic", Chapter: 3, Unit: "bytes",
 		Definition: "The **naive traffic** of a multiply is what it moves when every multiply-add loads its element of A and its element of B. Each element of C is stored once, when its sum is complete.",
-		Formula:    `(2\,m\,n\,k + m\,n)\,s`,
+		Formula:    `\mathrm{naive\ traffic} = (2\,m\,n\,k + m\,n)\,s`,
 	},
 	{
 		Name: "reuse", Forms: []string{"reused", "reuses"}, Chapter: 3,
@@ -178,6 +178,7 @@ var terms = []Term{
 	{
 		Name: "time per output token", Chapter: 6, Unit: "s",
 		Definition: "The **time per output token** is the time from one token of the answer to the next: one decode step.",
+		Formula:    `\mathrm{time} \ge \frac{\mathrm{bytes\ of\ the\ weights}}{\mathrm{bandwidth}}`,
 		Not:        []string{"inter-token latency", "TPOT"},
 	},
 	{
