@@ -213,7 +213,7 @@ func mentions(nb *notebook) []mention {
 		for _, use := range glossary.Find(string(text)) {
 			found := mention{term: use.Term, cell: c, start: use.Start, end: use.End}
 			for _, l := range links {
-				found.linked = found.linked || l.start <= use.Start && use.End <= l.end && l.anchor == use.Term.Anchor()
+				found.linked = found.linked || l.start <= use.Start && use.End <= l.end && glossary.Page+"#"+l.anchor == use.Term.Link()
 			}
 			for _, d := range definitions {
 				names := strings.Split(string(c.Source)[d[2]:d[3]], ", ")
@@ -266,7 +266,7 @@ func unlinked(nb *notebook) []string {
 		for _, m := range termLink.FindAllStringSubmatch(string(c.Source), -1) {
 			name := strings.Trim(m[1], "*")
 			term, err := glossary.Lookup(name)
-			if err != nil || term.Anchor() != m[2] {
+			if err != nil || term.Link() != glossary.Page+"#"+m[2] {
 				bad("cell %s: %q links to #%s: that is not its entry", c.ID, name, m[2])
 			}
 		}
@@ -296,7 +296,7 @@ func TestGlossaryFindsPlantedMistakes(t *testing.T) {
 	chapter := func(number int, source string) *notebook {
 		return &notebook{File: "a", Chapter: number, Cells: []*cell{{Type: "markdown", ID: "idea", Source: lines(source)}}}
 	}
-	const good = "> **Definition: tile.** A [**tile**](glossary.ipynb#tile) is a square piece.\n> It is small."
+	const good = "> **Definition: tile.** A [**tile**](glossary.ipynb#cell-id=term-tile) is a square piece.\n> It is small."
 	for source, problem := range map[string]string{
 		good: "",
 		strings.Replace(good, "square", "small", 1):     `without the sentence of pkg/glossary "A tile is a square piece."`,
@@ -313,18 +313,18 @@ func TestGlossaryFindsPlantedMistakes(t *testing.T) {
 	}
 
 	// In a chapter that defines none of these words.
-	const link = "[ridge point](glossary.ipynb#ridge-point)"
+	const link = "[ridge point](glossary.ipynb#cell-id=term-ridge-point)"
 	for source, problem := range map[string]string{
 		"The " + link + " of a chip. A ridge point.":                                         "",
-		"The ridge point of a chip.":                                                         `names "ridge point": write [ridge point](glossary.ipynb#ridge-point)`,
+		"The ridge point of a chip.":                                                         `names "ridge point": write [ridge point](glossary.ipynb#cell-id=term-ridge-point)`,
 		"A ridge point, the " + link + ".":                                                   `names "ridge point" first`,
 		link + " and " + link:                                                                "is linked 2 times",
-		"[roof](glossary.ipynb#ridge-point)":                                                 "that is not its entry",
-		"[it](glossary.ipynb#ridge-point)":                                                   "that is not its entry",
+		"[roof](glossary.ipynb#cell-id=term-ridge-point)":                                    "that is not its entry",
+		"[it](glossary.ipynb#cell-id=term-ridge-point)":                                      "that is not its entry",
 		"## The ridge point\n\nIt is `ridge point`, $ridge point$":                           "",
 		"> **Question.** Where is the ridge point?":                                          "",
 		"```\nridge point\n```\n\nand [ridge point](00_index.ipynb) <!--fact ridge point-->": "",
-		"A set of works":                                                                     "",
+		"A set of works": "",
 	} {
 		got := strings.Join(slices.DeleteFunc(unlinked(chapter(99, source)), func(p string) bool { return strings.HasPrefix(p, "the definition") }), "\n")
 		if (problem == "") != (got == "") || !strings.Contains(got, problem) {

@@ -12,7 +12,7 @@ func ExampleLookup() {
 	_, err = glossary.Lookup("machine balance")
 	fmt.Println(err)
 	// Output:
-	// arithmetic intensity FLOP/byte glossary.ipynb#arithmetic-intensity <nil>
+	// arithmetic intensity FLOP/byte glossary.ipynb#cell-id=term-arithmetic-intensity <nil>
 	// glossary: name is "machine balance": this lesson says "ridge point"
 }
 

@@ -48,12 +48,17 @@ type Term struct {
 	Source string
 }
 
-// Anchor is the part of a link behind the #. JupyterLab makes it from a heading
-// by writing a dash for each space.
+// Anchor is the name of the term's heading inside of its page. JupyterLab makes
+// it from the heading by writing a dash for each space.
 func (t Term) Anchor() string { return strings.ReplaceAll(t.Name, " ", "-") }
 
-// Link is the address of the term's entry, as seen from a chapter.
-func (t Term) Link() string { return Page + "#" + t.Anchor() }
+// Cell is the id of the term's cell on its page.
+func (t Term) Cell() string { return "term-" + strings.ToLower(t.Anchor()) }
+
+// Link is the address of the term's entry, as seen from a chapter. It names the
+// cell: JupyterLab finds a cell at once, and a heading only on a page that is
+// open already.
+func (t Term) Link() string { return Page + "#cell-id=" + t.Cell() }
 
 // names returns the name and the forms.
 func (t Term) names() []string { return append([]string{t.Name}, t.Forms...) }

@@ -18,7 +18,7 @@ func problems(list []Term) []string {
 	var ps []string
 	bad := func(format string, args ...any) { ps = append(ps, fmt.Sprintf(format, args...)) }
 	owner := map[string]string{} // name or form in lower case → term
-	anchors := map[string]string{}
+	cells := map[string]string{}
 	anchor := regexp.MustCompile(`^[A-Za-z]+(-[A-Za-z]+)*$`)
 	for _, t := range list {
 		for _, n := range t.names() {
@@ -28,10 +28,10 @@ func problems(list []Term) []string {
 			}
 			owner[key] = t.Name
 		}
-		if before, twice := anchors[t.Anchor()]; twice {
-			bad("%q and %q have the anchor %q", before, t.Name, t.Anchor())
+		if before, twice := cells[t.Cell()]; twice {
+			bad("%q and %q have the cell %q", before, t.Name, t.Cell())
 		}
-		anchors[t.Anchor()] = t.Name
+		cells[t.Cell()] = t.Name
 		if !anchor.MatchString(t.Anchor()) {
 			bad("%q: anchor is %q: it must be letters and dashes", t.Name, t.Anchor())
 		}

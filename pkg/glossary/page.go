@@ -41,7 +41,7 @@ func Notebook(chapters []Chapter) ([]byte, error) {
 		if t.Chapter < 0 || t.Chapter >= len(chapters) {
 			return nil, fmt.Errorf("glossary: chapter of %q is %d: it must be from 0 to %d", t.Name, t.Chapter, len(chapters)-1)
 		}
-		cells = append(cells, markdown("term-"+strings.ToLower(t.Anchor()), t.entry(chapters[t.Chapter])))
+		cells = append(cells, markdown(t.Cell(), t.entry(chapters[t.Chapter])))
 	}
 	notebook := struct {
 		Cells    []cell         `json:"cells"`
