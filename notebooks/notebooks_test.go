@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"memorywall/pkg/glossary"
 )
 
 func TestChaptersAreNumberedWithoutGaps(t *testing.T) {
@@ -169,10 +171,12 @@ var (
 	fencedBlock = regexp.MustCompile("(?ms)^```.*?^```[ \t]*$")
 	heading     = regexp.MustCompile(`(?m)^(#+)[ \t]+(.+?)[ \t]*$`)
 	bold        = regexp.MustCompile(`(?s)\*\*[^*]+[.!?]\*\*`)
+	sentenceEnd = regexp.MustCompile(`[.!?]\s`)
 )
 
 func checkSections(nb *notebook, bad func(string, ...any)) {
 	next, level := 0, 0
+	worked, section := map[string]bool{}, ""
 	for i, c := range nb.Cells {
 		if c.code() {
 			continue
@@ -191,9 +195,14 @@ func checkSections(nb *notebook, bad func(string, ...any)) {
 				bad("cell %s: title is %q: it must begin with %q", c.ID, title, prefix(nb.Chapter))
 			}
 			if depth == 2 && next < len(sections) && (title == sections[next] || strings.HasPrefix(title, sections[next]+":")) {
+				section = sections[next]
 				next++
 			}
 		}
+		worked[section] = worked[section] || strings.Contains(text, "> **Example.** ")
+	}
+	if next > 1 && !worked["The formula"] {
+		bad("section \"## The formula\" has no line with numbers: write > **Example.** …")
 	}
 	if next < len(sections) {
 		bad("section \"## %s\" is missing, or out of order", sections[next])
@@ -206,8 +215,11 @@ func checkSections(nb *notebook, bad func(string, ...any)) {
 		bad("the second cell must have the id title and hold the question of the chapter")
 	}
 	last := nb.Cells[len(nb.Cells)-1]
-	if last.ID != "keep" || !strings.HasPrefix(string(last.Source), "## Keep this\n") || len(bold.FindAllString(string(last.Source), -1)) != 1 {
+	kept := bold.FindAllString(string(last.Source), -1)
+	if last.ID != "keep" || !strings.HasPrefix(string(last.Source), "## Keep this\n") || len(kept) != 1 {
 		bad("the last cell must have the id keep, the heading \"## Keep this\" and one sentence in bold")
+	} else if sentenceEnd.MatchString(kept[0]) {
+		bad("cell %s: it keeps %q: that must be one sentence", last.ID, kept[0])
 	}
 }
 
@@ -245,7 +257,7 @@ var (
 )
 
 func checkQuestions(nb *notebook, bad func(string, ...any)) {
-	kinds := map[string]bool{}
+	var kinds []string
 	n := 0
 	for i, c := range nb.Cells {
 		if c.tagged("answer") && (i == 0 || !nb.Cells[i-1].tagged("question")) {
@@ -262,7 +274,7 @@ func checkQuestions(nb *notebook, bad func(string, ...any)) {
 		if m == nil || m[1] != strconv.Itoa(n) {
 			bad("cell %s: it must begin with **Question %d (recall|reason|compute|change the code).**", c.ID, n)
 		} else {
-			kinds[m[2]] = true
+			kinds = append(kinds, m[2])
 		}
 		if !foldedAnswer.MatchString(string(c.Source)) {
 			bad("cell %s: its answer must be folded: <details><summary>Answer</summary> …", c.ID)
@@ -289,10 +301,8 @@ func checkQuestions(nb *notebook, bad func(string, ...any)) {
 	if n < 5 {
 		bad("%d questions: there must be at least five", n)
 	}
-	for _, kind := range []string{"recall", "change the code"} {
-		if !kinds[kind] {
-			bad("no question of the kind (%s)", kind)
-		}
+	if len(kinds) > 0 && (kinds[0] != "recall" || kinds[len(kinds)-1] != "change the code") {
+		bad("questions go from (%s) to (%s): they must rise from (recall) to (change the code)", kinds[0], kinds[len(kinds)-1])
 	}
 }
 
@@ -569,6 +579,9 @@ func checkLinks(nb *notebook, all []*notebook, bad func(string, ...any)) {
 			target, _, _ := strings.Cut(l[3], "#")
 			if target == "" {
 				continue
+			}
+			if target == glossary.Page {
+				continue // its own test looks where it leads
 			}
 			title, chapter := titles[target]
 			if strings.HasSuffix(target, ".ipynb") && !chapter {

@@ -204,11 +204,18 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 		"order of sections": {func(t *testing.T, nb *notebook) {
 			nb.cell(t, "idea").Source, nb.cell(t, "by-hand").Source = nb.cell(t, "by-hand").Source, nb.cell(t, "idea").Source
 		}, "is missing, or out of order"},
-		"second title":         {replace("picture", "## The picture", "# The picture"), "single #"},
-		"skipped level":        {replace("band", "### Between", "#### Between"), "skips a level"},
-		"title of a chapter":   {replace("title", "# 02", "# 03"), "it must begin with"},
-		"no question":          {replace("title", "> **Question.**", "> **Topic.**"), "hold the question"},
-		"nothing to keep":      {replace("keep", "**", ""), "one sentence in bold"},
+		"second title":       {replace("picture", "## The picture", "# The picture"), "single #"},
+		"skipped level":      {replace("band", "### Between", "#### Between"), "skips a level"},
+		"title of a chapter": {replace("title", "# 02", "# 03"), "it must begin with"},
+		"no question":        {replace("title", "> **Question.**", "> **Topic.**"), "hold the question"},
+		"nothing to keep":    {replace("keep", "**", ""), "one sentence in bold"},
+		"two to keep":        {replace("keep", "; the ridge", ". The ridge"), "that must be one sentence"},
+		"no worked line": {func(t *testing.T, nb *notebook) {
+			for _, c := range nb.Cells {
+				c.Source = lines(strings.ReplaceAll(string(c.Source), "> **Example.** ", "> "))
+			}
+		}, "has no line with numbers"},
+		"no rise":              {replace("q8", "(change the code)", "(compute)"), "they must rise"},
 		"no parameters":        {func(t *testing.T, nb *notebook) { delete(nb.cell(t, "try-roofline").Metadata, "tags") }, "no cell has the tag parameters"},
 		"no hint":              {replace("try-roofline", "// Try: ", "// "), "it must say // Try: …"},
 		"quoted in parameters": {replace("try-roofline", "lesson.Value(", "lesson.Shows("), "another constant turns red"},
@@ -236,7 +243,7 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 			nb.cell(t, "overlap-band").Metadata["jupyter"] = json.RawMessage(`{"source_hidden":true,"outputs_hidden":true}`)
 		}, `metadata has "jupyter"`},
 		"answer not asserted":  {func(t *testing.T, nb *notebook) { nb.cell(t, "a1").Outputs = []output{{Type: "display_data"}} }, "it asserts nothing"},
-		"few questions":        {func(t *testing.T, nb *notebook) { nb.Cells = nb.Cells[:len(nb.Cells)-8] }, "there must be at least five"},
+		"few questions":        {func(t *testing.T, nb *notebook) { nb.Cells = nb.Cells[:len(nb.Cells)-10] }, "there must be at least five"},
 		"figure number":        {replace("overlap-band", `"Figure 2.2. `, `"Figure 2.3. `), "figure title is for 2.3"},
 		"figure id":            {replace("overlap-band", `"figure-2-2"`, `"figure-2-1"`), "figure id is for 2.1"},
 		"figure without title": {replace("overlap-band", `"Figure 2.2. `, `"`), "titles like"},

@@ -28,6 +28,17 @@ func init() {
 		}
 		add("ch02.toy_traffic_floor_s", floors.AtLeast())
 
+		// One GB, so many FLOPs for each byte, on the A100.
+		const gigabyte, intensity = 1e9, 10
+		worked, err := chip.TimeFloors(intensity*gigabyte, gigabyte)
+		if err != nil {
+			return err
+		}
+		add("ch02.worked_intensity", intensity)
+		add("ch02.worked_math_ms", worked.Math*1e3)
+		add("ch02.worked_traffic_ms", worked.Traffic*1e3)
+		add("ch02.worked_tflops", intensity*gigabyte/worked.AtLeast()/1e12)
+
 		one, err := chip.Attainable(1)
 		if err != nil {
 			return err

@@ -12,9 +12,13 @@ func init() {
 		add("ch04.n", size)
 		add("ch04.sweep_n", countedN)
 
-		add("ch04.edge_m", 5)
-		add("ch04.edge_n", 7)
-		add("ch04.edge_k", 3)
+		edge := roofline.GEMM{M: 5, N: 7, K: 3, ElemBytes: 1}
+		add("ch04.edge_m", float64(edge.M))
+		add("ch04.edge_n", float64(edge.N))
+		add("ch04.edge_k", float64(edge.K))
+		add("ch04.edge_elements_a", float64(edge.M*edge.K))
+		add("ch04.edge_elements_b", float64(edge.K*edge.N))
+		add("ch04.edge_loads", float64(loads(edge, 2)))
 
 		four := roofline.Square(4, 1)
 		add("ch04.q2_loads_b1", float64(loads(four, 1)))

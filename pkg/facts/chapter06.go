@@ -45,7 +45,9 @@ func init() {
 		add("ch06.prompt_ms", step(prompt).AtLeast()*1e3)
 		add("ch06.token_math_ms", step(prompt).AtLeast()/prompt*1e3)
 		add("ch06.output_over_prompt", step(1).AtLeast()/(step(prompt).AtLeast()/prompt))
-		add("ch06.table_m", 128)
+		const tableM = 128
+		add("ch06.table_m", tableM)
+		add("ch06.table_math_ms", step(tableM).Math*1e3)
 
 		const little = 256
 		add("ch06.small_n", little)

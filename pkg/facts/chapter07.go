@@ -83,5 +83,21 @@ func init() {
 
 		some.ElemBytes, some.Bandwidth = 2, gbps*giga
 		add("ch07.q6_tokens", must(roofline.TokensPerSecond(some, modelSize)))
+
+		core := roofline.Machine{Name: "one core", ElemBytes: float32s, Peak: 200 * giga}
+		add("ch07.q7_peak", core.Peak/giga)
+		for _, level := range []struct {
+			key       string
+			bandwidth float64
+		}{{"l1", 400}, {"l2", 160}, {"memory", 20}} {
+			core.Bandwidth = level.bandwidth * giga
+			add("ch07.q7_"+level.key, level.bandwidth)
+			add("ch07.q7_ridge_"+level.key, must(core.Ridge()))
+		}
+		add("ch07.q7_attainable", must(core.Attainable(2))/giga) // from memory
+
+		const copied = 10 // GB/s as the program sees it
+		add("ch07.q8_seen", copied)
+		add("ch07.q8_crossing", copied*roofline.WriteAllocate(roofline.CopyLoop))
 	}))
 }

@@ -79,6 +79,7 @@ func init() {
 			prefix := map[int64]string{64: "line64_", 128: "line128_"}[line]
 			count(prefix+"bytes", line)
 			count(prefix+"lines", c.Lines())
+			count(prefix+"elems", line/float32s)
 			count(prefix+"need", must(cache.NaiveLines(g, line/float32s)).Inner)
 			count(prefix+"naive_bytes", naiveBytes[line])
 		}

@@ -50,6 +50,7 @@ func TestDirection(t *testing.T) {
 		"tiling":   {"tiling", "roofline"},
 		"cache":    {"cache", "tiling", "roofline"},
 		"facts":    {"facts", "cache", "tiling", "roofline"},
+		"glossary": {"glossary"},
 	} {
 		p, ok := all[base+name]
 		if !ok {

@@ -21,7 +21,7 @@ export const chapters = (process.env.MEMORYWALL_BROWSER_CHAPTERS?.split(" ") ?? 
 
 export function allChapters() {
   return readdirSync(join(ROOT, "notebooks"))
-    .filter((name) => name.endsWith(".ipynb"))
+    .filter((name) => /^\d\d_.*\.ipynb$/.test(name)) // the glossary is no chapter
     .map((name) => name.slice(0, -".ipynb".length))
     .sort();
 }

@@ -325,6 +325,29 @@ inWindow("an empty notebook", (step) => {
   });
 });
 
+inWindow("the glossary", (step) => {
+  const chapter = chapters[0];
+  const links = cellsOf(chapter).flatMap((cell) => [...cell.source.matchAll(/\(glossary\.ipynb#cell-id=([^)]+)\)/g)].map((match) => match[1]));
+
+  // The first link opens the page, the second finds it open.
+  for (const [which, entry] of [["first", links.at(0)], ["last", links.at(-1)]]) {
+    step(`the ${which} link of a chapter leads to the entry of its term`, async (window) => {
+      assert.ok(links.length > 5, `${chapter} has ${links.length} links to the glossary`);
+      if (which === "first") await window.page.goto(lab.address());
+      await window.read(lab.path(chapter));
+      await window.page.locator(`.jp-Notebook a[href*="/glossary.ipynb"][href$="#cell-id=${entry}"]`).first().click();
+      await until(`the entry ${entry} in sight`, () => window.page.evaluate((entry) => {
+        const panel = window.jupyterapp.shell.currentWidget;
+        if (!panel?.context?.path.endsWith("/glossary.ipynb")) return false;
+        const heading = panel.content.widgets.find((cell) => cell.model.id === entry)?.node.querySelector("h2");
+        const top = heading?.getBoundingClientRect().top;
+        return top >= 0 && top < innerHeight - 100;
+      }, entry));
+      assertNone("what the browser says", window.complaints);
+    });
+  }
+});
+
 describe("in a JupyterLab that does not trust the notebooks", () => {
   before(async () => (untrusted = await Lab.start({ trusted: false })));
 

@@ -45,7 +45,7 @@ if (values.help) {
   process.exit(0);
 }
 
-const all = readdirSync(join(root, "notebooks")).filter((name) => name.endsWith(".ipynb")).map((name) => name.slice(0, -6)).sort();
+const all = readdirSync(join(root, "notebooks")).filter((name) => /^\d\d_.*\.ipynb$/.test(name)).map((name) => name.slice(0, -6)).sort();
 const chosen = positionals.map((wanted) => {
   const name = wanted.replace(/^.*\//, "").replace(/\.ipynb$/, "");
   const found = all.find((chapter) => chapter === name || chapter.startsWith(`${name.padStart(2, "0")}_`));
