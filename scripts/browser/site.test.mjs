@@ -121,7 +121,7 @@ async function tooltip(page, id) {
 const beyond = (page) => page.evaluate(() => {
   const width = document.documentElement.clientWidth;
   const out = [...document.body.querySelectorAll("*")].filter((node) =>
-    node instanceof HTMLElement && node.checkVisibility() && !node.closest(".scroll, pre, .katex-display, .skip") &&
+    node instanceof HTMLElement && node.checkVisibility() && !node.closest(".scroll, pre, .formula, .skip") &&
     node.getBoundingClientRect().right > width + 1);
   return [
     ...(document.documentElement.scrollWidth > width ? [`the page is ${document.documentElement.scrollWidth} wide in a window of ${width}`] : []),
@@ -432,7 +432,7 @@ inWindow("keyboard only", (step) => {
         }
         if (now.rel === "next") break;
       }
-      const order = ["brand", "code", "theme"].map((one) => passed.findIndex((now) => now.at === one));
+      const order = (what === "wide" ? ["brand", "code", "theme"] : ["brand", "menu"]).map((one) => passed.findIndex((now) => now.at === one));
       assert.ok(order.every((at, i) => at >= 0 && (i === 0 || at > order[i - 1])), `${order}`);
       for (const [name, test] of Object.entries({
         "code's folds": (now) => now.fold === "code", answers: (now) => now.fold === "answer", "the numbers of figures": (now) => now.fold === "numbers",

@@ -12,8 +12,10 @@ export function attribute(node, name) {
 }
 
 function set(node, name, value) {
-  node.attrs = node.attrs.filter((one) => one.name !== name);
-  if (value !== undefined) node.attrs.push({ name, value });
+  const there = node.attrs.find((one) => one.name === name);
+  if (value === undefined) node.attrs = node.attrs.filter((one) => one !== there);
+  else if (there) there.value = value;
+  else node.attrs.push({ name, value });
 }
 
 function has(node, name) {

@@ -58,7 +58,7 @@ describe("text", () => {
     const html = page(text("A line with $2n^3$ and\n\n$$\\frac{a}{b}$$\n\n> in a block\n>\n> $$x$$\n"));
     assert.equal(html.match(/<math /g).length, 3);
     assert.equal(html.match(/class="katex-html" aria-hidden="true"/g).length, 3);
-    assert.equal(html.match(/class="katex-display"/g).length, 2);
+    assert.equal(html.match(/<div class="formula"><span class="katex-display">/g).length, 2);
   });
 
   test("a formula with a mistake stops the build and names the notebook", () => {

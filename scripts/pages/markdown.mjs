@@ -1,10 +1,11 @@
 // Markdown to HTML, as the chapters use it: formulas between dollar signs,
 // blocks that begin with a bold "Definition: …", Go code, keys of numbers.
 
-import { katex } from "@mdit/plugin-katex";
+import { tex } from "@mdit/plugin-tex";
 import hljs from "highlight.js/lib/core";
 import go from "highlight.js/lib/languages/go";
 import asm from "highlight.js/lib/languages/x86asm";
+import katex from "katex";
 import MarkdownIt from "markdown-it";
 
 hljs.registerLanguage("go", go);
@@ -51,10 +52,16 @@ function devices(state) {
   });
 }
 
+/** A formula, for the eye and (in MathML) for the ear. */
+function formula(text, displayMode) {
+  const set = katex.renderToString(text, { displayMode, output: "htmlAndMathml", throwOnError: true, strict: "error" });
+  return displayMode ? `<div class="formula">${set}</div>\n` : set;
+}
+
 const markdown = new MarkdownIt({
   html: true,
   highlight: (code, language) => highlight(code, language),
-}).use(katex, { output: "htmlAndMathml", throwOnError: true, strict: "error" });
+}).use(tex, { delimiters: "dollars", render: formula });
 
 markdown.core.ruler.push("devices", devices);
 

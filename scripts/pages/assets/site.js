@@ -38,6 +38,7 @@
   function open(yes) {
     menu.setAttribute("aria-expanded", String(yes));
     contents.classList.toggle("open", yes);
+    document.body.classList.toggle("menu-open", yes);
   }
   menu.addEventListener("click", function () { open(menu.getAttribute("aria-expanded") !== "true"); });
   contents.addEventListener("click", function (event) { if (event.target.closest("a")) open(false); });
@@ -76,7 +77,7 @@
 
   // A box that scrolls can be reached with the keyboard, and says what it is.
   function boxes() {
-    all(".scroll, pre, .katex-display").forEach(function (box) {
+    all(".scroll, pre, .formula").forEach(function (box) {
       var wide = box.scrollWidth > box.clientWidth + 1;
       box.classList.toggle("wide", wide);
       if (!wide) {
