@@ -19,6 +19,7 @@ COPY = ROOT / (os.path.basename(os.environ.get("MEMORYWALL_COPY", "")) or "my-le
 JUPYTER = CACHE / ("jupyter" if COPY.name == "my-lesson" else f"jupyter-{COPY.name}")
 CHARTS = SCRIPTS / "charts"
 BROWSER = SCRIPTS / "browser"
+PAGES = SCRIPTS / "pages"
 LOGS = CACHE / "log"
 
 PYTHON = VENV / "bin" / "python"

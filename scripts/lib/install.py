@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 
 from checkout import (
-    CACHE, CHARTS, GO_CLEARED, GO_KEPT, LOGS, PYTHON, ROOT, SCRIPTS, VENV, Stop, base_env, go_env, say, unusable_go_folders,
+    CACHE, CHARTS, GO_CLEARED, GO_KEPT, LOGS, PAGES, PYTHON, ROOT, SCRIPTS, VENV, Stop, base_env, go_env, say, unusable_go_folders,
     with_path,
 )
 
@@ -31,6 +31,7 @@ STAMPS = VENV / ".stamps"
 TOOLS = SCRIPTS / "tools"
 GO_AT_LEAST = (1, 26)
 NODE_AT_LEAST = 18
+PAGES_NODE = 20  # what builds the pages asks for
 ECHARTS = CHARTS / "node_modules" / "echarts" / "dist" / "echarts.min.js"
 GO_TOOLS = (
     ("gonb", "github.com/janpfeifer/gonb", ROOT),
@@ -248,7 +249,7 @@ class Setup:
     def __init__(self, log, announce=say):
         self.log = log
         self.announce = announce
-        self.go = self.node = self.npm = None
+        self.go = self.node = self.npm = self.pages_node = None
         self.go_version = ""
         self.go_settings = {}
         self.refused = {}  # each go that does not run, and what it said
@@ -262,14 +263,21 @@ class Setup:
         steps = [("Python packages", self.python), ("Go", self.find_go)]
         steps += [(tool[0], lambda tool=tool: self.go_tool(*tool)) for tool in GO_TOOLS]
         steps += [("Node.js and the charts", self.charts), ("the lesson's Go packages", lambda: self.warm(first_cell))]
-        for number, (name, action) in enumerate(steps, 1):
-            self.place = f"step {number} of {len(steps)}: "
-            self.step(name, action)
-        self.place = ""
+        self.all(steps)
         self.kernelspecs()
         self.see_that_go_runs()
         for note in self.notes:
             say(note)
+
+    def make_pages(self):
+        """What it takes to build the pages, which is less: neither JupyterLab nor a kernel."""
+        self.all([("Python", self.environment), ("the charts", self.charts), ("the pages", self.pages)])
+
+    def all(self, steps):
+        for number, (name, action) in enumerate(steps, 1):
+            self.place = f"step {number} of {len(steps)}: "
+            self.step(name, action)
+        self.place = ""
 
     def step(self, name, action):
         """Run action; it calls `self.busy(…)` when there is something to do."""
@@ -288,8 +296,8 @@ class Setup:
 
     # Python
 
-    def python(self):
-        wanted = digest(SCRIPTS / "requirements.txt")
+    def environment(self):
+        """The folder .venv, which also has the stamps of all steps."""
         version = venv_version()
         if version is None or not (STAMPS / "venv").exists():
             self.busy("making the Python environment .venv")
@@ -308,7 +316,10 @@ class Setup:
                 raise Failed(f"{sys.executable} -m venv made an environment that does not run; see {self.log.path}")
             stamp("venv", version)
         self.python_version = version
-        key = digest(wanted, version)
+
+    def python(self):
+        self.environment()
+        key = digest(digest(SCRIPTS / "requirements.txt"), self.python_version)
         if stamped("python", key) and next(VENV.glob("lib/python*/site-packages/jupyterlab/__init__.py"), None):
             return
         self.busy("installing JupyterLab and nbclient")
@@ -483,14 +494,21 @@ class Setup:
         # The wheel's bin/npm was a link before it was packed: it does not run.
         return found, [found, found.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"]
 
-    def npm_ci(self, folder, name, doing, result):
+    def pages(self):
+        self.pages_node, npm = self.find_node(PAGES_NODE)
+        self.npm_ci(PAGES, "pages", "installing what builds the pages", PAGES / "node_modules" / "markdown-it" / "package.json",
+                    node=self.pages_node, npm=npm)
+
+    def npm_ci(self, folder, name, doing, result, node=None, npm=None):
+        """node, npm: other ones than the charts have, as find_node gives them."""
+        node, npm = node or self.node, npm or self.npm
         key = digest(folder / "package.json", folder / "package-lock.json")
         if stamped(name, key) and result.exists():
             return
         self.busy(doing)
         unstamp(name)
-        run(self.log, [*self.npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"],
-            env=with_path(self.env, [self.node.parent]), cwd=folder, what=f"npm ci in {folder.relative_to(ROOT)}")
+        run(self.log, [*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"],
+            env=with_path(self.env, [node.parent]), cwd=folder, what=f"npm ci in {folder.relative_to(ROOT)}")
         if not result.exists():
             raise Failed(f"npm ci ran, but {result.relative_to(ROOT)} is not there; see {self.log.path}")
         stamp(name, key)

@@ -21,7 +21,7 @@ import threading
 import time
 from pathlib import Path
 
-from checkout import BROWSER, CACHE, CHARTS, LOGS, NOTEBOOKS, PYTHON, ROOT, SCRIPTS, VENV, Stop, say
+from checkout import BROWSER, CACHE, CHARTS, LOGS, NOTEBOOKS, PAGES, PYTHON, ROOT, SCRIPTS, VENV, Stop, say
 from install import TOOLS, Failed, Log, Setup, cannot_write, lock, run, which_all
 
 FUZZ_SECONDS = 24  # for all fuzz targets together
@@ -115,7 +115,7 @@ class Suite:
 
     def scripts(self):
         """the scripts parse, and set-up does what it says when things go wrong"""
-        for name in ("lesson", "test", "notebooks", "kernel", "lib/python.sh"):
+        for name in ("lesson", "site", "test", "notebooks", "kernel", "lib/python.sh"):
             self.command("sh", "-n", SCRIPTS / name)
         self.command("bash", "-n", ROOT / ".ci" / "run")
         text = self.command(PYTHON, "-E", "-s", "-m", "unittest", "discover", "-s", SCRIPTS / "lib", "-p", "test_*.py")
@@ -252,17 +252,28 @@ class Suite:
         """the chapters in JupyterLab, in a real Chromium"""
         if not BROWSER.is_dir():
             raise Bad("there are no browser tests")
+        hook = BROWSER / "run"
+        argv = [hook] if hook.exists() else [self.browser_node, "--test"]
+        return node_tests(self.command(*argv, cwd=BROWSER, timeout=1200, **self.browser_env()))
+
+    def browser_env(self):
         if not self.chromium:
             raise Bad("no Chromium or Chrome was found. Install one, or set MEMORYWALL_CHROMIUM to its path:\n"
                       "  Debian, WSL:  sudo apt-get install chromium\n"
                       "  Ubuntu:       install Google Chrome's .deb (a snap's Chromium does not see other folders)\n"
                       "  Fedora:       sudo dnf install chromium\n"
                       "  macOS:        brew install --cask google-chrome")
-        hook = BROWSER / "run"
-        argv = [hook] if hook.exists() else [self.browser_node, "--test"]
-        env = {"MEMORYWALL_CHROMIUM": str(self.chromium),
-               "PATH": os.pathsep.join([str(Path(self.browser_node).parent), self.env["PATH"]])}
-        return node_tests(self.command(*argv, cwd=BROWSER, timeout=1200, **env))
+        return {"MEMORYWALL_CHROMIUM": str(self.chromium),
+                "PATH": os.pathsep.join([str(Path(self.browser_node).parent), self.env["PATH"]])}
+
+    def site(self):
+        """the pages: built from the notebooks, then read in a real Chromium"""
+        env = self.browser_env()
+        build = self.command(self.setup.pages_node, "--test", cwd=PAGES)
+        out = CACHE / "site"
+        self.command(SCRIPTS / "site", out)
+        read = self.command(self.browser_node, "--test-reporter=spec", "site.test.mjs", cwd=BROWSER, timeout=600, MEMORYWALL_SITE=str(out), **env)
+        return node_tests(build + read)
 
     def hygiene(self):
         """no machine's paths, registry hosts, download addresses or unfinished work in the files"""
@@ -310,6 +321,8 @@ class Suite:
             "staticcheck", "honnef.co/go/tools/cmd/staticcheck", TOOLS / "staticcheck")))
         attempt("race", self.get_c_compiler)
         attempt("browser", self.get_browser)
+        attempt("site", self.get_browser)
+        attempt("site", lambda: setup.step("the pages", setup.pages))
 
     def get_c_compiler(self):
         if not c_compiler(self.env):
@@ -318,13 +331,9 @@ class Suite:
     def get_browser(self):
         self.browser_node, npm = self.setup.find_node(BROWSER_NODE)
         if (BROWSER / "package-lock.json").exists():
-            keep = self.setup.node, self.setup.npm
-            self.setup.node, self.setup.npm = self.browser_node, npm
-            try:
-                self.setup.step("browser", lambda: self.setup.npm_ci(
-                    BROWSER, "browser", "installing what drives the browser", BROWSER / "node_modules" / "playwright-core" / "package.json"))
-            finally:
-                self.setup.node, self.setup.npm = keep
+            self.setup.step("browser", lambda: self.setup.npm_ci(
+                BROWSER, "browser", "installing what drives the browser", BROWSER / "node_modules" / "playwright-core" / "package.json",
+                node=self.browser_node, npm=npm))
         self.chromium = find_chromium(self.env)
         if not self.chromium:
             self.apt_get("chromium")
@@ -452,9 +461,9 @@ def end_group(process):
 
 
 STEPS = ("hygiene", "gofmt", "vet", "staticcheck", "scripts", "unit", "race", "isa", "i386", "arm64", "fuzz", "report",
-         "modules", "charts", "notebooks", "browser")
+         "modules", "charts", "notebooks", "site", "browser")
 # These wait much and compute little: they run beside the others.
-BESIDE = ("notebooks", "browser")
+BESIDE = ("notebooks", "site", "browser")
 SHOWN = {"i386": "386", "unit": "go-test"}  # how a step is called on the command line
 
 

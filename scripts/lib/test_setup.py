@@ -40,7 +40,12 @@ esac
 FAKE_NODE = """\
 #!/bin/sh
 echo "node $*" >>"$GO_LOG"
-case $1 in --version) echo v22.1.0 ;; esac
+case $1 in
+--version) echo "${FAKE_NODE_VERSION-v22.1.0}" ;;
+*/build.mjs)
+	if [ -n "${FAKE_BUILD_FAILS-}" ]; then echo "$FAKE_BUILD_FAILS"; exit 1; fi
+	mkdir "$2" && echo page >"$2/index.html" && echo "1 pages" ;;
+esac
 """
 
 FAKE_NPM = """\
@@ -49,6 +54,7 @@ echo "npm $*" >>"$GO_LOG"
 sleep "${FAKE_NPM_SLEEPS-0}"
 if [ -n "${FAKE_NPM_FAILS-}" ]; then echo "$FAKE_NPM_FAILS"; exit 1; fi
 mkdir -p node_modules/echarts/dist && echo done >node_modules/echarts/dist/echarts.min.js
+mkdir -p node_modules/markdown-it && echo done >node_modules/markdown-it/package.json
 """
 
 # Stands for JupyterLab: tells what it was started with.
@@ -126,7 +132,7 @@ class Fixture(unittest.TestCase):
         cls.fakes = fakes
         cls.pristine = cls.folder / "größe of it" / "checkout"
         root = cls.pristine
-        for name in ("lesson", "notebooks", "kernel", "lib"):
+        for name in ("lesson", "site", "notebooks", "kernel", "lib"):
             target = root / "scripts" / name
             target.parent.mkdir(parents=True, exist_ok=True)
             if name == "lib":
@@ -152,6 +158,7 @@ class Fixture(unittest.TestCase):
             "go.mod": "module memorywall\n\nrequire github.com/janpfeifer/gonb v0.11.4\n", "go.sum": "", "pkg/one/one.go": "package one\n",
             "scripts/tools/go.mod": "module tools\n", "scripts/tools/go.sum": "",
             "scripts/charts/package.json": "{}", "scripts/charts/package-lock.json": "{}",
+            "scripts/pages/package.json": "{}", "scripts/pages/package-lock.json": "{}", "scripts/pages/build.mjs": "",
             "notebooks/00_index.ipynb": notebook("index"), "notebooks/01_first.ipynb": notebook("first", output="1"),
         }.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -463,6 +470,89 @@ class Open(Fixture):
         server.shutdown()
         server.server_close()
         self.lab(self.lesson())
+
+
+class Site(Fixture):
+    def site(self, *args, **more):
+        return self.start(self.root, *args, log=self.log, command=self.root / "scripts" / "site", **more)
+
+    def built(self, folder, run):
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertEqual((folder / "index.html").read_text(encoding="utf-8"), "page\n")
+        self.assertEqual(folder.stat().st_mode & 0o777, 0o777 & ~umask())
+        self.assertIn((folder / "index.html").as_uri(), run.stdout.splitlines()[-1])
+        self.assertEqual([f.name for f in folder.parent.iterdir() if f.name.startswith(".site.")], [])
+
+    def test_first_time_needs_no_jupyterlab(self):
+        shutil.rmtree(self.root / ".venv")
+        shutil.rmtree(self.root / "scripts/charts/node_modules")
+        self.built(self.root / "site", self.site())
+        self.assertEqual(len([c for c in self.work_done() if c.startswith("npm ci")]), 2)
+        self.assertFalse(list(self.root.glob(".venv/lib/python*/site-packages/jupyterlab")))
+        self.lab(self.lesson())  # and the lesson goes on from there
+
+    def test_second_time_builds_the_pages_alone(self):
+        self.built(self.root / "site", self.site())
+        (self.root / "site" / "old.html").write_text("", encoding="utf-8")
+        self.log.unlink()
+        run = self.site()
+        self.built(self.root / "site", run)
+        self.assertEqual(self.work_done(), [])
+        self.assertNotIn("step ", run.stdout)
+        self.assertFalse((self.root / "site" / "old.html").exists())
+
+    def test_lost_packages_are_installed_again(self):
+        self.built(self.root / "site", self.site())
+        self.log.unlink()
+        shutil.rmtree(self.root / "scripts/pages/node_modules")
+        self.built(self.root / "site", self.site())
+        self.assertEqual(len(self.work_done()), 1)
+
+    def test_folder_of_the_readers_choice(self):
+        self.built(self.place / "my pages", self.site("my pages", cwd=self.place))
+        empty = self.place / "empty"
+        empty.mkdir()
+        self.built(empty, self.site(str(empty)))
+
+    def test_nothing_else_is_replaced(self):
+        (self.place / "file").write_text("mine", encoding="utf-8")
+        (self.place / "link").symlink_to(self.place)
+        for name, says in (("file", "not a folder"), ("link", "not a folder"), (".", "holds other things"), ("none/site", "is not there")):
+            run = self.site(name, cwd=self.place)
+            self.assertEqual(run.returncode, 1)
+            self.assertIn(says, run.stderr)
+        self.assertEqual((self.place / "file").read_text(encoding="utf-8"), "mine")
+        self.assertEqual(self.calls(), [])  # said before anything is set up
+
+    def test_failed_build_leaves_the_site_that_was_there(self):
+        self.built(self.root / "site", self.site())
+        run = self.site(FAKE_BUILD_FAILS="01_first.ipynb: the link x leads nowhere")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("01_first.ipynb: the link x leads nowhere", run.stderr)
+        self.assertNotIn("Traceback", run.stderr)
+        self.assertTrue((self.root / "site" / "index.html").exists())
+        self.assertEqual([f.name for f in self.root.iterdir() if f.name.startswith(".site.")], [])
+
+    def test_mistyped_option(self):
+        for args, says in ((["--opne"], "Did you mean --open?"), (["--bogus"], "unknown option"), (["a", "b"], "one folder"), ([""], "one folder")):
+            run = self.site(*args)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(says, run.stderr)
+        self.assertEqual(self.calls(), [])
+
+    def test_open(self):
+        browser = self.place / "browser"
+        browser.write_text('#!/bin/sh\necho "browser $1" >>"$GO_LOG"\n', encoding="utf-8")
+        browser.chmod(0o755)
+        self.built(self.root / "site", self.site("--open", BROWSER=f"{browser} %s"))
+        self.assertIn(f"browser {(self.root / 'site' / 'index.html').as_uri()}", self.calls())
+
+
+def umask():
+    """The mask of this process; it can be read only by setting it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
 
 
 class Trouble(Fixture):

@@ -1,0 +1,119 @@
+"""scripts/site: set-up, and the lesson as pages.
+
+Standard library only.
+"""
+
+import contextlib
+import difflib
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+import webbrowser
+from pathlib import Path
+
+from checkout import PAGES, ROOT, Stop, say
+from install import Log, Setup, cannot_write, lock, run
+
+HELP = """\
+usage: ./scripts/site [--open] [OUT]
+
+Builds the lesson as pages, from the notebooks with the results that are stored
+in them, into the folder OUT (site/ without a name). They need no server and no
+network: open OUT/index.html in a browser, or copy the folder to any web server.
+
+  --open  open the first page in your browser
+  --help  show this
+
+Sets up what it needs inside this checkout first (the first time that takes a
+minute and the network). A site that is there is replaced; a folder with other
+things in it is left alone.
+"""
+
+OPTIONS = ("--open", "--help")
+
+# Says that a folder is a site of ours, which the next one may replace.
+MARK = ".memorywall-site"
+
+
+def parse(argv):
+    """(whether to open it, the folder, whether to show the help)"""
+    opened, told, folders = False, False, []
+    for arg in argv:
+        if arg in ("-h", "--help"):
+            told = True
+        elif arg == "--open":
+            opened = True
+        elif arg.startswith("-"):
+            near = difflib.get_close_matches(arg, OPTIONS, 1)
+            raise Stop(f"{arg}: unknown option." + (f" Did you mean {near[0]}?" if near else "")
+                       + " ./scripts/site --help shows the options.", code=2)
+        else:
+            folders.append(arg)
+    if len(folders) > 1 or "" in folders:
+        raise Stop(f"give one folder, not {', '.join(map(repr, folders))}. ./scripts/site --help shows the options.", code=2)
+    return opened, Path(os.path.abspath(folders[0])) if folders else ROOT / "site", told
+
+
+def check(out):
+    """Stop where a site would take the place of something else."""
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise Stop(f"{out} is not a folder: name another one for the site")
+    if out.is_dir() and not (out / MARK).exists() and any(out.iterdir()):
+        raise Stop(f"{out} holds other things: name an empty folder for the site, or one that is not there yet")
+    if not out.parent.is_dir():
+        raise Stop(f"{out.parent} is not there: make it first, or name another folder for the site")
+
+
+def build(setup, out):
+    """Build the pages beside the folder, then put them in its place; how many there are."""
+    new = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
+    try:
+        made, old = new / "made", new / "old"
+        _, text = run(setup.log, [setup.pages_node, PAGES / "build.mjs", made], env=setup.env, what="building the pages")
+        (made / MARK).write_text("Built by ./scripts/site, which may replace this folder.\n", encoding="utf-8")
+        if out.exists():
+            os.rename(out, old)
+        os.rename(made, out)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return int(re.search(r"^(\d+) pages?$", text, re.M)[1])
+
+
+def main(argv):
+    opened, out, told = parse(argv)
+    if told:
+        print(HELP, end="")
+        return
+    check(out)
+    start = time.monotonic()
+    with lock():
+        setup = Setup(Log("site-setup.log"))
+        setup.make_pages()
+    count = build(setup, out)
+    first = (out / "index.html").as_uri()
+    say(f"{count} pages in {time.monotonic() - start:.1f} s. The first one: {first}")
+    if opened and not opens(first):
+        say("No browser could be started: open that address in one yourself.")
+
+
+def opens(address):
+    with contextlib.suppress(webbrowser.Error, OSError):
+        return webbrowser.open(address)
+    return False
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except Stop as stop:
+        print(f"\n{stop}", file=sys.stderr)
+        sys.exit(stop.code)
+    except OSError as err:
+        print("\n" + cannot_write(err, err.filename or ROOT), file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("\nStopped. Start again: what is done already is kept.", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,237 @@
+// What a page does to the HTML of a notebook: pictures become files, wide
+// things scroll in a box of their own, headings get names, links lead to pages.
+
+import { parseFragment, serialize } from "parse5";
+import { escape, slug } from "./markdown.mjs";
+import { BadNotebook } from "./notebook.mjs";
+
+// ------------------------------------------------------------------- a tree
+
+export function attribute(node, name) {
+  return node.attrs?.find((one) => one.name === name)?.value;
+}
+
+function set(node, name, value) {
+  const there = node.attrs.find((one) => one.name === name);
+  if (value === undefined) node.attrs = node.attrs.filter((one) => one !== there);
+  else if (there) there.value = value;
+  else node.attrs.push({ name, value });
+}
+
+function has(node, name) {
+  return (attribute(node, "class") ?? "").split(/\s+/).includes(name);
+}
+
+function addClass(node, name) {
+  if (!has(node, name)) set(node, "class", [attribute(node, "class"), name].filter(Boolean).join(" "));
+}
+
+/** All elements below a node, in the order of the text. */
+export function* elements(node) {
+  for (const child of [...(node.childNodes ?? [])]) {
+    if (child.tagName) yield child;
+    yield* elements(child);
+  }
+}
+
+function find(node, test) {
+  for (const element of elements(node)) if (test(element)) return element;
+  return undefined;
+}
+
+function ancestor(node, test) {
+  for (let up = node.parentNode; up; up = up.parentNode) if (up.tagName && test(up)) return up;
+  return undefined;
+}
+
+export function text(node) {
+  return node.nodeName === "#text" ? node.value : (node.childNodes ?? []).map(text).join("");
+}
+
+function remove(node) {
+  node.parentNode.childNodes = node.parentNode.childNodes.filter((one) => one !== node);
+}
+
+function replace(node, ...others) {
+  const list = node.parentNode.childNodes;
+  list.splice(list.indexOf(node), 1, ...others);
+  for (const other of others) other.parentNode = node.parentNode;
+}
+
+function make(html) {
+  const [node] = parseFragment(html).childNodes;
+  return node;
+}
+
+/** Puts a node into a box of its own. */
+function wrap(node, html) {
+  const box = make(html);
+  replace(node, box);
+  box.childNodes = [node];
+  node.parentNode = box;
+}
+
+// ------------------------------------------------------------------- outputs
+
+const SVG = /^data:image\/svg\+xml;base64,([A-Za-z0-9+/=]+)$/;
+
+/** Each picture that came inside of the text becomes a file, as keep(name, svg) calls it. */
+function pictures(root, keep) {
+  for (const image of elements(root)) {
+    const found = image.tagName === "img" && SVG.exec(attribute(image, "src") ?? "");
+    if (!found) continue;
+    const figure = ancestor(image, (node) => has(node, "memorywall-figure"));
+    set(image, "src", keep(figure && attribute(figure, "id"), Buffer.from(found[1], "base64")));
+    set(image, "decoding", "async");
+  }
+}
+
+/**
+ * The page draws a figure when it is near, so the script in it that would draw
+ * it at once is taken out. On a narrow page the picture scrolls in a box, and
+ * the title, which would scroll away, stands above it.
+ */
+function figures(root) {
+  for (const figure of elements(root)) {
+    if (!has(figure, "memorywall-figure")) continue;
+    for (const part of elements(figure)) {
+      if (part.tagName === "script" && attribute(part, "type") === undefined) remove(part);
+      if (has(part, "memorywall-stage")) wrap(part, '<div class="scroll stage"></div>');
+    }
+    const output = ancestor(figure, (node) => has(node, "html"));
+    if (!output) continue;
+    output.tagName = output.nodeName = "figure";
+    const title = attribute(output, "data-title");
+    set(output, "data-title");
+    if (title) {
+      const caption = make(`<figcaption>${escape(title)}</figcaption>`);
+      caption.parentNode = output;
+      output.childNodes.unshift(caption);
+    }
+  }
+}
+
+function tables(root) {
+  for (const box of elements(root)) {
+    const style = attribute(box, "style") ?? "";
+    if (box.tagName !== "div" || !/overflow-x:\s*auto/.test(style)) continue;
+    addClass(box, "scroll");
+    set(box, "style", style.replace(/overflow-x:\s*auto;?\s*/, "") || undefined);
+  }
+  for (const cell of elements(root)) {
+    if (cell.tagName !== "th") continue;
+    if (text(cell).trim() === "") cell.tagName = cell.nodeName = "td"; // it heads nothing
+    else if (ancestor(cell, (node) => node.tagName === "thead")) set(cell, "scope", "col");
+  }
+  for (const table of elements(root)) {
+    if (table.tagName !== "table" || !find(table, (node) => node.tagName === "thead")) continue;
+    addClass(table, "grid");
+    if (!ancestor(table, (node) => has(node, "scroll"))) wrap(table, '<div class="scroll"></div>');
+  }
+}
+
+/** The tick of a claim that held gets its colour from the page, which knows its theme. */
+function ticks(root) {
+  for (const mark of elements(root)) {
+    if (mark.tagName !== "b" || text(mark) !== "✓") continue;
+    set(mark, "style");
+    addClass(mark, "held");
+  }
+}
+
+function folds(root) {
+  for (const fold of elements(root)) {
+    if (fold.tagName !== "details" || attribute(fold, "class") !== undefined) continue;
+    addClass(fold, ancestor(fold, (node) => has(node, "memorywall-figure")) ? "numbers" : "answer");
+  }
+}
+
+// ------------------------------------------------------- headings and links
+
+/** Names each heading, and returns [{level, id, text, html}] of all. */
+function headings(root) {
+  const taken = new Set([...elements(root)].map((node) => attribute(node, "id")).filter(Boolean));
+  const found = [];
+  for (const heading of elements(root)) {
+    const level = Number(/^h([1-6])$/.exec(heading.tagName)?.[1]);
+    if (!level) continue;
+    const words = text(heading).trim();
+    let id = attribute(heading, "id");
+    if (id === undefined) {
+      const name = slug(words) || "part";
+      id = name;
+      for (let n = 2; taken.has(id); n++) id = `${name}-${n}`;
+      taken.add(id);
+      set(heading, "id", id);
+    }
+    found.push({ level, id, text: words });
+  }
+  return found;
+}
+
+/**
+ * Arranges the HTML of one notebook.
+ *
+ * @param {string} html of all its cells
+ * @param {(name: string|undefined, svg: Buffer) => string} keep stores a picture and returns its address
+ * @returns {{tree: object, headings: {level: number, id: string, text: string}[], ids: Set<string>}}
+ */
+export function arrange(html, keep) {
+  const tree = parseFragment(html);
+  pictures(tree, keep);
+  figures(tree);
+  tables(tree);
+  ticks(tree);
+  folds(tree);
+  const heads = headings(tree);
+  const ids = new Set();
+  for (const node of elements(tree)) {
+    const id = attribute(node, "id");
+    if (id === undefined) continue;
+    if (ids.has(id)) throw new BadNotebook(`the id ${id} is there twice`);
+    ids.add(id);
+  }
+  return { tree, headings: heads, ids };
+}
+
+/**
+ * Lets links to notebooks lead to their pages. An anchor may be written as
+ * JupyterLab names a heading (Ridge-point) or as the page does (ridge-point).
+ *
+ * @param {object} tree as arrange returned it
+ * @param {string} from the name of the notebook that it is of
+ * @param {Map<string, {page: string, ids: Set<string>}>} pages by the name of their notebook
+ */
+export function relink(tree, from, pages) {
+  for (const link of elements(tree)) {
+    const href = link.tagName === "a" ? attribute(link, "href") : undefined;
+    if (href === undefined || /^[a-z][a-z0-9+.-]*:/i.test(href)) continue;
+    const [, path, hash] = /^([^#]*)(?:#(.*))?$/s.exec(href);
+    const name = path === "" ? from : /^(?:\.\/)?([^/]+)\.ipynb$/.exec(decodeURI(path))?.[1];
+    const target = pages.get(name);
+    if (!target) throw new BadNotebook(`the link ${href} leads to nothing that has a page`);
+    let to = path === "" ? "" : target.page;
+    if (hash) {
+      // The glossary has a cell for each term, which JupyterLab finds by its id.
+      const wanted = decodeURIComponent(hash).replace(/^cell-id=term-/, "");
+      const id = [wanted, slug(wanted)].find((one) => target.ids.has(one));
+      if (!id) throw new BadNotebook(`the link ${href} leads to an anchor that ${target.page} does not have`);
+      to += `#${encodeURIComponent(id)}`;
+    }
+    set(link, "href", to);
+  }
+}
+
+/** Puts HTML behind the page's first heading. */
+export function behindTitle(tree, html) {
+  const title = find(tree, (node) => node.tagName === "h1");
+  replace(title, title, ...parseFragment(html).childNodes);
+}
+
+/** The words of the first element of the class, in one line. */
+export function wordsOf(tree, name) {
+  const found = find(tree, (node) => has(node, name));
+  return found ? text(found).replace(/\s+/g, " ").trim() : "";
+}
+
+export { serialize };
