@@ -100,8 +100,9 @@ class Suite:
         return f"{len(files)} files"
 
     def vet(self):
-        """go vet ./..."""
+        """go vet ./..., and of the explorers as they are built for the browser"""
         self.go("vet", "./...")
+        self.go("vet", "./pkg/explore/...", GOOS="js", GOARCH="wasm")
 
     def staticcheck(self):
         """staticcheck ./..."""
