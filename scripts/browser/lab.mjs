@@ -257,7 +257,7 @@ export class Browser {
 
 function local(url) {
   const { protocol, hostname } = new URL(url);
-  return ["data:", "blob:", "about:"].includes(protocol) || ["127.0.0.1", "localhost"].includes(hostname);
+  return ["data:", "blob:", "about:", "file:"].includes(protocol) || ["127.0.0.1", "localhost"].includes(hostname);
 }
 
 // ---------------------------------------------------------------- window

@@ -195,12 +195,13 @@
     host.setAttribute("data-lm-suppress-shortcuts", "true");
     paint(host);
     watch();
-    near(host, function () {
+    function ready() {
       Promise.all([styled(), start()]).then(function () {
         if (host.isConnected) begin(state);
-        else host.memorywallState = null;
+        else near(host, ready); // JupyterLab took it away meanwhile, and may bring it back
       }).catch(function (e) { sorry(host, e); });
-    });
+    }
+    near(host, ready);
   }
 
   function sorry(host, e) {
@@ -225,8 +226,9 @@
     }, { rootMargin: "800px" });
     seen.observe(host);
     function idle() {
-      if (root.requestIdleCallback) root.requestIdleCallback(once, { timeout: 5000 });
-      else setTimeout(once, 1000);
+      function now() { if (host.isConnected) once(); }
+      if (root.requestIdleCallback) root.requestIdleCallback(now, { timeout: 5000 });
+      else setTimeout(now, 1000);
     }
     if (doc.readyState === "complete") idle();
     else root.addEventListener("load", idle);
