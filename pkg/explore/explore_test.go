@@ -425,6 +425,19 @@ func TestDecimalReadsBack(t *testing.T) {
 	}
 }
 
+func TestNumbersAsShown(t *testing.T) {
+	for bytes, want := range map[int64]string{1: "1", 1000: "1000", 1024: "1KiB", 1536: "1536", 65536: "64KiB", 1 << 20: "1MiB", 80 << 30: "80GiB", 1 << 60: "1EiB", 3 << 20: "3MiB"} {
+		if got := binary(big.NewRat(bytes, 1)); got != want {
+			t.Errorf("%d bytes are shown as %q, want %q", bytes, got, want)
+		}
+	}
+	for number, want := range map[float64]string{7e9: "7B", 70e9: "70B", 1e12: "1T", 350e6: "350M", 1.5e9: "1.5B", 12: "12"} {
+		if got := billions(number); got != want {
+			t.Errorf("%g weights are shown as %q, want %q", number, got, want)
+		}
+	}
+}
+
 func TestScales(t *testing.T) {
 	for _, s := range []scale{
 		octaves{1, 16}, octaves{1, 1_000_000_000}, octaves{64, 1 << 40}, octaves{3, 3}, octaves{5, 17}, decades{9, 18}, decades{-2, 1},

@@ -70,6 +70,9 @@ func (r *reader) float(f field) (float64, *Control) {
 	f.real = true
 	v, c := r.number(f, func(v *big.Rat) string {
 		near, _ := v.Float64()
+		if f.measure.billions {
+			return billions(near)
+		}
 		return decimal(near)
 	})
 	near, _ := v.Float64()

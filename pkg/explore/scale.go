@@ -3,6 +3,7 @@ package explore
 import (
 	"math/big"
 	"strconv"
+	"strings"
 )
 
 // A scale is what a slider runs along: places from 0 on, each with a value that
@@ -124,4 +125,27 @@ func decimal(v float64) string {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return mantissa(digits, 1+exponent%3) + []string{"", "k", "M", "G", "T", "P", "E"}[exponent/3]
+}
+
+// billions is decimal with B for a billion, as the sizes of models are given.
+func billions(v float64) string {
+	text := decimal(v)
+	if number, ok := strings.CutSuffix(text, "G"); ok {
+		return number + "B"
+	}
+	return text
+}
+
+// binary writes a whole number of bytes with a binary prefix where it is a
+// multiple of that: 1048576 is 1MiB, 1000 is 1000.
+func binary(v *big.Rat) string {
+	number, prefix := new(big.Int).Set(v.Num()), ""
+	for _, next := range []string{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"} {
+		whole, rest := new(big.Int).QuoRem(number, big.NewInt(1024), new(big.Int))
+		if rest.Sign() != 0 || whole.Sign() == 0 {
+			break
+		}
+		number, prefix = whole, next+"B"
+	}
+	return number.String() + prefix
 }

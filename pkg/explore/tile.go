@@ -18,13 +18,14 @@ func drawTile(r *reader, v *View, width float64) {
 	tileField := sideField
 	tileField.key, tileField.label, tileField.usual, tileField.examples = "b", "b, tile size", "342", "342 or 64"
 	room := field{key: "capacity", label: "Fast memory, bytes", measure: bytesUnit, least: power(10, 0), most: power(2, 60), unit: "bytes",
-		usual: "1Mi", examples: "64KiB or 65536", scale: octaves{64, 1 << 40}}
+		usual: "1MiB", examples: "64KiB or 65536", scale: octaves{64, 1 << 40}}
 
 	var l loops
 	l.n, _ = r.integer(sideField)
 	l.b, _ = r.integer(tileField)
 	elem, _ := r.integer(elemField)
-	capacity, _ := r.integer(room)
+	inFast, _ := r.number(room, binary)
+	capacity := inFast.Num().Int64()
 	l.tiles = (l.n-1)/l.b + 1
 	r.sets("step", "", "n", "b") // another loop nest is walked from its start
 	steps := l.steps()
@@ -113,12 +114,12 @@ func (l loops) buttons(now *big.Int, t turn) []Button {
 	tile := new(big.Int).Sub(now, big.NewInt(t.p))
 	line := roofline.Sum{{t.i, l.tiles, l.tiles}, {1}}.Big()
 	return []Button{
-		to("⏮", "first step", big.NewInt(1)),
+		to("first", "first step", big.NewInt(1)),
 		to("◀", "step back", new(big.Int).Sub(now, big.NewInt(1))),
 		to("▶", "step on", new(big.Int).Add(now, big.NewInt(1))),
 		to("next C tile", "to the next tile of C", tile.Add(tile, side)),
 		to("next row", "to the next row of tiles of C", line.Add(line, row)),
-		to("⏭", "last step", steps),
+		to("last", "last step", steps),
 	}
 }
 

@@ -49,7 +49,7 @@ func TestExplorer(t *testing.T) {
 
 func TestExplorerSettings(t *testing.T) {
 	blocks, status := record(t, true, func() { Explorer("tile", "n", "4Ki", "b", "64", "capacity", "16 KiB") })
-	if status != -1 || !strings.Contains(blocks[0].HTML, `data-settings="n=4096&amp;b=64&amp;elem=2&amp;capacity=16384&amp;step=1"`) {
+	if status != -1 || !strings.Contains(blocks[0].HTML, `data-settings="n=4096&amp;b=64&amp;elem=2&amp;capacity=16KiB&amp;step=1"`) {
 		t.Errorf("status %d, %.300s", status, blocks[0].HTML)
 	}
 	for _, c := range []struct {

@@ -37,9 +37,10 @@ const TRY = {
 let browser, lab, folder;
 
 before(async () => {
+  lab = await Lab.start(); // which sees to it that the explorers are built
   browser = await Browser.start();
   folder = mkdtempSync(join(tmpdir(), "memorywall-"));
-}, { timeout: 120_000 });
+}, { timeout: 20 * 60_000 });
 
 after(async () => {
   for (const one of [browser, lab].filter(Boolean)) await one.stop();
@@ -469,17 +470,20 @@ function random(seed) {
 /** Settings of all kinds: usual ones, extremes, places of sliders, and what cannot be right. */
 function randomSettings(view, next) {
   const pick = (list) => list[Math.floor(next() * list.length)];
+  const wild = next() < 0.3;
   const settings = {};
-  for (const control of view.controls) {
+  for (const { key, options, slider } of view.controls) {
     if (next() < 0.35) continue; // its usual value
+    if (options) {
+      settings[key] = pick([...options.map((option) => option.value), ...(wild ? ["none of these"] : [])]);
+      continue;
+    }
     const power = 10 ** (next() * 22 - 1);
-    settings[control.key] = control.options
-      ? pick([...control.options.map((option) => option.value), "none of these"].filter((_, i, all) => i < all.length - 1 || next() < 0.1))
-      : pick([
-          ...Array(4).fill(`@${Math.floor(next() * ((control.slider?.most ?? 0) + 1))}`),
-          `${Math.ceil(next() * 64)}`, `${Math.ceil(next() * 9999)}`, `${power.toPrecision(4)}`, `${Math.ceil(power)}`,
-          "1", "0", "1e9", "1e6", "1e18", "1e21", "64Ki", "7B", "312T", "-3", "2.5", "NaN", "", "1,000", "x".repeat(50), "é<&>\"'",
-        ]);
+    const usual = [`@${Math.floor(next() * (slider.most + 1))}`, `${Math.ceil(next() * 16)}`, "1"];
+    settings[key] = pick(wild
+      ? [...usual, `${Math.ceil(next() * 9999)}`, power.toPrecision(4), `${Math.ceil(power)}`, "0", "1e9", "1e6", "1e18", "1e21", "64Ki", "7B", "312T",
+          "-3", "2.5", "NaN", "", "1,000", "x".repeat(50), "é<&>\"'"]
+      : usual);
   }
   return settings;
 }
@@ -521,8 +525,6 @@ inWindow("parity", (step) => {
 // ---------------------------------------------------------- JupyterLab
 
 describe("in JupyterLab", () => {
-  before(async () => (lab = await Lab.start()), { timeout: 20 * 60_000 });
-
   for (const { chapter, cell, name } of explorers) {
     inWindow(`${name} in ${chapter}`, (step) => {
       const { key, typed } = TRY[name];
@@ -558,15 +560,21 @@ describe("in JupyterLab", () => {
 
       step("its link opens the chapter with the settings", async (window) => {
         const explorer = Explorer.in(window, name);
+        await explorer.live();
         const link = await linkOf(explorer);
         assert.ok(!link.includes("token"), link);
+        assertNone("what the browser says", window.complaints);
         const other = await window.context.newPage();
-        window.complaints.length = 0; // the other page is ours
         await other.goto(link);
         const root = other.locator(`.memorywall-explorer[data-explorer="${name}"]`);
         await root.locator(".mwx-picture svg").waitFor({ timeout: 60_000 });
         assert.equal(await root.evaluate((host) => host.memorywallState.view.query), link.replace(/^.*#\w+\?/, ""), link);
+        await until("the explorer in view", () => root.evaluate((host) => {
+          const { top, bottom } = host.getBoundingClientRect();
+          return bottom > 0 && top < innerHeight;
+        }));
         await other.close();
+        window.complaints.length = 0; // that another page was opened
       });
 
       step("it can be read on dark and on light pages, wide and narrow", async (window) => {

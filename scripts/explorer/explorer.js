@@ -124,13 +124,13 @@
 
   // --- where the settings are kept ---------------------------------------------
 
-  // The path of the notebook that holds the element, or else of the page.
-  function place(host) {
+  // The path of the notebook that holds the element, as the tab of its panel
+  // tells it, or null on any other page.
+  function notebook(host) {
     var panel = host.closest(".jp-NotebookPanel");
-    if (!panel) return location.pathname;
-    var tab = panel.id && doc.querySelector('.lm-TabBar-tab[data-id="' + panel.id + '"]');
+    var tab = panel && panel.id && doc.querySelector('.lm-TabBar-tab[data-id="' + panel.id + '"]');
     var title = tab && /(?:^|\n)Path: ([^\n]*)/.exec(tab.getAttribute("title") || "");
-    return title ? title[1] : location.pathname;
+    return title ? title[1] : null;
   }
 
   function remember(host, state) {
@@ -157,19 +157,43 @@
     return at > 0 ? name + "-" + (at + 1) : name;
   }
 
+  // The part of the page's address from # on. JupyterLab takes it away while it
+  // opens the notebook; what the page was opened with is still known.
+  function fragment(host) {
+    var path = notebook(host);
+    if (path === null) return location.hash;
+    try {
+      var opened = new URL(performance.getEntriesByType("navigation")[0].name);
+      return decodeURIComponent(opened.pathname).endsWith("/tree/" + path) ? opened.hash : "";
+    } catch (e) {
+      return "";
+    }
+  }
+
   // The settings that the page's address holds for this explorer, or null.
   function linked(host) {
-    var hash = location.hash.slice(1);
+    var hash = fragment(host).slice(1);
     var cut = hash.search(/\?|%3F/i);
     if (cut < 0 || hash.slice(0, cut) !== anchor(host)) return null;
     return hash.slice(cut).replace(/^(\?|%3F)/i, "");
   }
 
+  // In JupyterLab the address of the page is not that of the notebook, and may
+  // hold a token, which is nobody else's business.
   function link(host, query) {
     var page = location.href.replace(/#.*$/, "");
-    var panel = host.closest(".jp-NotebookPanel");
-    if (panel) page = page.replace(/\?.*$/, ""); // a token is nobody else's business
+    var path = notebook(host);
+    if (host.closest(".jp-NotebookPanel")) page = page.replace(/\?.*$/, "");
+    if (path !== null) {
+      page = location.origin + base() + "lab/tree/" + path.split("/").map(encodeURIComponent).join("/");
+    }
     return page + "#" + anchor(host) + "?" + query;
+  }
+
+  // The base of Jupyter's addresses.
+  function base() {
+    var config = doc.getElementById("jupyter-config-data");
+    try { return JSON.parse(config.textContent).baseUrl.replace(/\/?$/, "/"); } catch (e) { return "/"; }
   }
 
   // --- one explorer --------------------------------------------------------------
@@ -191,8 +215,6 @@
     if (host.memorywallState) return;
     var state = { host: host, name: host.getAttribute("data-explorer"), own: parse(host.getAttribute("data-settings") || "") };
     host.memorywallState = state;
-    // Where arrow keys and letters are commands of the page, they are not in here.
-    host.setAttribute("data-lm-suppress-shortcuts", "true");
     paint(host);
     watch();
     function ready() {
@@ -236,7 +258,7 @@
 
   function begin(state) {
     var host = state.host;
-    state.key = "memorywall:" + place(host) + ":" + anchor(host) + "?" + (host.getAttribute("data-settings") || "");
+    state.key = "memorywall:" + (notebook(host) || location.pathname) + ":" + anchor(host) + "?" + (host.getAttribute("data-settings") || "");
     var kept = remembered(state.key);
     var query = linked(host);
     state.link = query === null ? kept.link : query;
@@ -280,6 +302,10 @@
     make("caption", {}, table).textContent = "What follows from these settings";
     state.rows = make("tbody", {}, table);
     state.notes = make("div", { "class": "mwx-notes" }, live);
+
+    // In JupyterLab arrow keys and letters are commands. They are not in here,
+    // which each element that takes the focus must say.
+    live.querySelectorAll("input, select, button").forEach(function (e) { e.setAttribute("data-lm-suppress-shortcuts", "true"); });
 
     state.still = host.querySelector(".memorywall-still");
     if (state.still) state.still.style.display = "none";
@@ -489,8 +515,10 @@
     if (root.matchMedia) root.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
     root.addEventListener("hashchange", function () {
       all().forEach(function (host) {
-        var state = host.memorywallState, query = state && state.update && linked(host);
-        if (typeof query !== "string") return;
+        var state = host.memorywallState;
+        if (!state || !state.update || notebook(host) !== null) return;
+        var query = linked(host);
+        if (query === null) return;
         state.link = query;
         state.settings = {};
         change(state, parse(query), true);
