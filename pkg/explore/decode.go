@@ -155,21 +155,29 @@ func decodePicture(v *View, machine roofline.Machine, params float64, batch int6
 	bend := min(max(float64(machine.ElemBytes)*machine.Peak/machine.Bandwidth/2, 1), last)
 	one := min(fewest, s.most)
 	bendX := x.at(bend)
-	d.line("muted", 1, true, x.at(min(max(enough, 1), last)), y.start, x.at(min(max(enough, 1), last)), y.stop)
-	d.beside(x, x.at(min(max(enough, 1), last))-6, y.start-8, "ink", "ridge m = "+plain(enough))
-	d.line("blue", 2.5, false, x.at(1), y.at(one), bendX, y.at(min(one*bend, s.most)), x.stop, y.at(min(one*bend, s.most)))
-	d.line("orange", 2.5, false, x.at(1), y.at(one), bendX, y.at(one), x.stop, y.at(one*bend/last))
-	all := "all requests together"
-	d.text(x.stop, y.at(min(one*bend, s.most))-8, "end", "blue-ink", all)
-	d.text(x.stop, min(y.at(one*bend/last)-10, y.start-22), "end", "orange-ink", "each request")
-
+	knee := x.at(min(max(enough, 1), last))
 	dotX := x.at(float64(batch))
+	d.line("muted", 1, true, knee, y.start, knee, y.stop)
 	d.line("muted", 1, true, dotX, y.start, dotX, y.at(s.all))
+	d.beside(x, knee-6, y.start-8, "ink", "ridge m = "+plain(enough))
+	level := y.at(min(one*bend, s.most))
+	d.line("blue", 2.5, false, x.at(1), y.at(one), bendX, level, x.stop, level)
+	d.line("orange", 2.5, false, x.at(1), y.at(one), bendX, y.at(one), x.stop, y.at(one*bend/last))
+	if width >= 420 { // elsewhere the words at the dots must do
+		d.text(x.stop, level-8, "end", "blue-ink", "all requests together")
+		// Above the falling line, where it is at the beginning of the words.
+		const each = "each request"
+		share := max(0, (x.stop-wide(each)-bendX)/max(x.stop-bendX, 1))
+		d.text(x.stop, y.at(one)+share*(y.at(one*bend/last)-y.at(one))-8, "end", "orange-ink", each)
+	}
+
 	d.dot(dotX, y.at(s.each), "orange")
 	d.dot(dotX, y.at(s.all), "blue")
 	d.beside(x, dotX, y.at(s.all)+19, "blue-ink", plain(s.all)+" tokens/s for all")
-	if y.at(s.each)-y.at(s.all) > 24 {
-		d.beside(x, dotX, y.at(s.each)+19, "orange-ink", plain(s.each)+" for each")
+	if below := y.at(s.each); s.bound == roofline.ComputeBound && below-y.at(s.all) > 44 {
+		d.beside(x, dotX, below-9, "orange-ink", plain(s.each)+" for each")
+	} else if below-y.at(s.all) > 24 {
+		d.beside(x, dotX, below+19, "orange-ink", plain(s.each)+" for each")
 	}
 	return d.svg(v.Title, v.Alt)
 }

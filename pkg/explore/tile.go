@@ -71,10 +71,10 @@ func drawTile(r *reader, v *View, width float64) {
 		edge = fmt.Sprintf("ragged: the last tile is %s wide, not %s", grouped(fmt.Sprint(last)), grouped(fmt.Sprint(l.b)))
 	}
 
-	v.Summary = fmt.Sprintf("%s tiles per side, %s FLOP/byte. Three tiles in fast memory: %s. Step %s of %s: A(%d, %d) and B(%d, %d) are loaded for C(%d, %d).",
-		grouped(fmt.Sprint(l.tiles)), plain(intensity), fit, integer(now), integer(steps), t.i, t.p, t.p, t.j, t.i, t.j)
-	v.Alt = fmt.Sprintf("Three squares, A, B and C, cut into %s tiles per side, drawn to scale. In step %s of %s the tiles A(%d, %d) and B(%d, %d) and the C tile (%d, %d) are in fast memory. A bar shows that three tiles need %s of %s.",
-		grouped(fmt.Sprint(l.tiles)), integer(now), integer(steps), t.i, t.p, t.p, t.j, t.i, t.j, kibi(need), kibi(big.NewInt(capacity)))
+	v.Summary = fmt.Sprintf("%s, %s FLOP/byte. Three tiles in fast memory: %s. Step %s of %s: A(%d, %d) and B(%d, %d) are loaded for C(%d, %d).",
+		l.perSide(), plain(intensity), fit, integer(now), integer(steps), t.i, t.p, t.p, t.j, t.i, t.j)
+	v.Alt = fmt.Sprintf("Three squares, A, B and C, cut into %s, drawn to scale. In step %s of %s the tiles A(%d, %d) and B(%d, %d) and the C tile (%d, %d) are in fast memory. A bar shows that three tiles need %s of %s.",
+		l.perSide(), integer(now), integer(steps), t.i, t.p, t.p, t.j, t.i, t.j, kibi(need), kibi(big.NewInt(capacity)))
 	v.Values = []Value{
 		whole("tiles", "tiles per side, T", big.NewInt(l.tiles), ""),
 		number("last", "the edge", float64(last), edge, "elements"),
@@ -123,11 +123,11 @@ func (l loops) buttons(now *big.Int, t turn) []Button {
 	}
 }
 
-// How many lines of the grid are drawn at most along a side, and how small a
-// tile is drawn, in pixels.
+// How close lines of the grid may lie, and how small a tile may be drawn, in
+// pixels.
 const (
-	mostLines    = 64
-	smallestTile = 3.0
+	closestLines = 5.0
+	smallestTile = 5.0
 )
 
 // picture draws A to the left of C and B above it, so that the tiles that meet
@@ -136,6 +136,10 @@ func (l loops) picture(v *View, t turn, fits bool, share float64, need *big.Int,
 	const gap, margin, head = 16.0, 4.0, 20.0
 	side := min((width-gap-2*margin)/2, 240)
 	d := &drawing{width: width, height: 2*(side+head) + gap}
+	narrow := width-(2*side+gap+margin) < 160
+	if narrow {
+		d.height += 3*keyLine + 8
+	}
 	left, top := margin, head
 	right, low := left+side+gap, top+side+gap+head
 
@@ -158,7 +162,7 @@ func (l loops) picture(v *View, t turn, fits bool, share float64, need *big.Int,
 			d.rect(x, y+at, side, side-at, "edge")
 		}
 		inside()
-		if l.tiles <= mostLines {
+		if along(l.b) >= closestLines || l.tiles <= 2 {
 			d.grid(x, y, side, func(yield func(float64) bool) {
 				for k := int64(1); k < l.tiles && yield(along(l.before(k))); k++ {
 				}
@@ -188,9 +192,10 @@ func (l loops) picture(v *View, t turn, fits bool, share float64, need *big.Int,
 		tile(right+j0, low+i0, jSize, iSize, fill)
 	})
 	l.corner(d, left, top, side, fits, share, need, capacity)
-
-	if aside := right + side + 24; width-aside >= 130 {
-		l.key(d, aside, low+10)
+	if narrow {
+		key(d, 3, left, low+side+12, side+gap)
+	} else {
+		key(d, 5, right+side+24, low+10, 0)
 	}
 	return d.svg(v.Title, v.Alt)
 }
@@ -227,26 +232,32 @@ func (l loops) corner(d *drawing, x, y, side float64, fits bool, share float64, 
 		verdict, fill = "they do not fit", "full"
 	}
 	d.bold(x, at+thick+54, "start", fill, verdict)
-	if side < 200 {
-		return
-	}
-	for k, line := range []string{
-		"b = " + grouped(fmt.Sprint(l.b)) + ", n = " + grouped(fmt.Sprint(l.n)),
-		grouped(fmt.Sprint(l.tiles)) + " tiles per side",
-	} {
-		d.text(x, at+thick+80+17*float64(k), "start", "muted", line)
+	d.text(x, at+thick+74, "start", "muted", l.perSide())
+	if side*float64(l.b) < smallestTile*float64(l.n) {
+		d.rect(x, at+thick+84, smallestTile, smallestTile, "loaded")
+		d.text(x+12, at+thick+91, "start", "muted", "one tile, enlarged")
 	}
 }
 
-// key says what the colours mean.
-func (l loops) key(d *drawing, x, y float64) {
+// perSide says how many tiles there are: "12 tiles per side".
+func (l loops) perSide() string {
+	if l.tiles == 1 {
+		return "1 tile per side"
+	}
+	return grouped(fmt.Sprint(l.tiles)) + " tiles per side"
+}
+
+const keyLine = 20.0
+
+// key says what the colours mean, so many in a column, the columns so far apart.
+func key(d *drawing, inColumn int, x, y, apart float64) {
 	for k, entry := range []struct{ fill, words string }{
-		{"loaded", "loaded in this step"}, {"band", "needed for this C tile"},
-		{"held", "C tile in fast memory"}, {"stored", "C stored"}, {"edge", "edge tiles"},
+		{"loaded", "loaded in this step"}, {"band", "needed for this C tile"}, {"edge", "edge tiles"},
+		{"held", "C tile in fast memory"}, {"stored", "C stored"},
 	} {
-		at := y + 22*float64(k)
-		d.rect(x, at, 14, 14, entry.fill)
-		d.frame(x, at, 14, 14, "line", 0.5)
-		d.text(x+21, at+11, "start", "muted", entry.words)
+		left, top := x+apart*float64(k/inColumn), y+keyLine*float64(k%inColumn)
+		d.rect(left, top, 14, 14, entry.fill)
+		d.frame(left, top, 14, 14, "line", 0.5)
+		d.text(left+20, top+11, "start", "muted", entry.words)
 	}
 }
