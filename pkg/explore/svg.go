@@ -15,7 +15,7 @@ import (
 var colours = map[string]string{
 	"paper": "#ffffff", "ink": "#1f2328", "muted": "#59636e", "line": "#77808a", "grid": "#e4e7eb",
 	"blue": "#0072b2", "orange": "#d55e00", "blue-ink": "#005f95", "orange-ink": "#a84900",
-	"loaded": "#f0b73f", "held": "#8fcdf2", "stored": "#5fd0a8", "band": "#f9e9c4", "edge": "#e4e7eb", "full": "#d1242f",
+	"loaded": "#f0b73f", "held": "#8fcdf2", "stored": "#5fd0a8", "band": "#f9e9c4", "edge": "#e4e7eb", "full": "#c01526",
 }
 
 func colour(name string) string { return "var(--mw-" + name + "," + colours[name] + ")" }

@@ -580,8 +580,9 @@ describe("in JupyterLab", () => {
       step("it can be read on dark and on light pages, wide and narrow", async (window) => {
         for (const [theme, short] of [["JupyterLab Dark", "dark"], ["JupyterLab Light", "light"]]) {
           await window.theme(theme);
-          for (const width of [1440, 1280]) {
+          for (const width of [1440, 360]) {
             await window.page.setViewportSize({ width, height: 900 });
+            await window.sidebar(width > 800);
             await window.cell(cell);
             const explorer = Explorer.in(window, name);
             await until(`${name} as it should look`, async () => {
@@ -602,6 +603,33 @@ describe("in JupyterLab", () => {
     const one = lab;
     lab = undefined;
     await one.stop();
+  });
+});
+
+describe("in a JupyterLab that does not trust the notebooks", () => {
+  let untrusted;
+  before(async () => (untrusted = await Lab.start({ trusted: false })));
+  after(() => untrusted?.stop());
+
+  inWindow("untrusted", (step) => {
+    step("JupyterLab opens", (window) => window.page.goto(untrusted.address()));
+
+    for (const { chapter, cell, name } of explorers) {
+      step(`a picture and a table stand for ${name}, and no script runs`, async (window) => {
+        await window.read(untrusted.path(chapter));
+        const { root, picture } = Explorer.in(window, name);
+        await window.cell(cell);
+        const still = root.locator(".memorywall-still img");
+        await still.waitFor({ state: "visible" });
+        assert.ok((await still.getAttribute("alt")).length > 80, "it says in words what it shows");
+        assert.ok(await still.evaluate((image) => image.naturalWidth > 0), "it is a picture");
+        assert.ok((await root.locator("details table tr").count()) > 10, "its values");
+        assert.equal(await picture.count(), 0);
+        assert.equal(await window.page.evaluate(() => typeof window.memorywall), "undefined");
+        await window.closeTab();
+        assertNone("what the browser says", window.complaints.splice(0));
+      });
+    }
   });
 });
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,6 +51,48 @@ func TestShow(t *testing.T) {
 		code, stdout, stderr := call("", c.args...)
 		if code != 2 || stdout != "" || !strings.Contains(stderr, c.want) {
 			t.Errorf("%q: exit %d, %q, want %q", c.args, code, stderr, c.want)
+		}
+	}
+}
+
+// The style sheet's colours for a light page are those of the pictures, and it
+// has each of them for a dark page too.
+func TestColours(t *testing.T) {
+	css, err := os.ReadFile("explorer.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile(`(?s)\n\.memorywall-explorer(\[data-theme="dark"\])? \{(.*?)\n\}`).FindAllStringSubmatch(string(css), -1)
+	if len(blocks) != 2 || blocks[0][1] != "" || blocks[1][1] == "" {
+		t.Fatalf("%d sets of colours, want one for light pages and one for dark ones", len(blocks))
+	}
+	sets := [2]map[string]string{{}, {}}
+	for i, block := range blocks {
+		for _, m := range regexp.MustCompile(`--mw-([a-z-]+): (?:var\(--jp-layout-color0, )?(#[0-9a-f]{6})`).FindAllStringSubmatch(block[2], -1) {
+			sets[i][m[1]] = m[2]
+		}
+	}
+	used := map[string]string{}
+	for _, settings := range []map[string]string{nil, {"capacity": "64"}} {
+		for _, name := range explore.Names() {
+			view, err := explore.Draw(name, settings, explore.MostWidth)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`var\(--mw-([a-z-]+),(#[0-9a-f]{6})\)`).FindAllStringSubmatch(view.SVG, -1) {
+				used[m[1]] = m[2]
+			}
+		}
+	}
+	if len(used) < 10 {
+		t.Fatalf("the pictures use the colours %v", used)
+	}
+	for name, colour := range used {
+		if sets[0][name] != colour {
+			t.Errorf("%s is %s in pictures and %q on light pages", name, colour, sets[0][name])
+		}
+		if dark := sets[1][name]; dark == "" || dark == colour && name != "line" {
+			t.Errorf("%s is %q on dark pages", name, dark)
 		}
 	}
 }
