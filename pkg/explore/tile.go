@@ -137,8 +137,12 @@ func (l loops) picture(v *View, t turn, fits bool, share float64, need *big.Int,
 	side := min((width-gap-2*margin)/2, 240)
 	d := &drawing{width: width, height: 2*(side+head) + gap}
 	narrow := width-(2*side+gap+margin) < 160
+	rows := 5 // of the key below, or in two columns where they fit
+	if width >= 340 {
+		rows = 3
+	}
 	if narrow {
-		d.height += 3*keyLine + 8
+		d.height += float64(rows)*keyLine + 8
 	}
 	left, top := margin, head
 	right, low := left+side+gap, top+side+gap+head
@@ -193,7 +197,7 @@ func (l loops) picture(v *View, t turn, fits bool, share float64, need *big.Int,
 	})
 	l.corner(d, left, top, side, fits, share, need, capacity)
 	if narrow {
-		key(d, 3, left, low+side+12, side+gap)
+		key(d, rows, left, low+side+12, side+gap)
 	} else {
 		key(d, 5, right+side+24, low+10, 0)
 	}
