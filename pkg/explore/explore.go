@@ -89,11 +89,11 @@ type explorer struct {
 func explorers() []explorer {
 	return []explorer{
 		{"roofline", "A multiply under the roof of a chip",
-			[]string{"chip", "format", "peak", "bandwidth", "elem", "m", "n", "k", "traffic", "b"}, drawRoofline},
+			[]string{"traffic", "b", "m", "n", "k", "chip", "format", "peak", "bandwidth", "elem"}, drawRoofline},
 		{"tile", "A multiply cut into tiles",
 			[]string{"n", "b", "elem", "capacity", "step"}, drawTile},
 		{"decode", "A batch of requests on a chip",
-			[]string{"chip", "format", "peak", "bandwidth", "elem", "params", "batch", "width"}, drawDecode},
+			[]string{"batch", "params", "width", "chip", "format", "peak", "bandwidth", "elem"}, drawDecode},
 	}
 }
 

@@ -144,7 +144,7 @@ func TestFiguresOfYourOwn(t *testing.T) {
 		t.Error("the reader's own chip has a number format of the catalogue")
 	}
 	// To choose an option is to follow what it sets.
-	chip := v.Controls[0]
+	chip := v.Controls[slices.IndexFunc(v.Controls, func(c Control) bool { return c.Key == "chip" })]
 	for _, o := range chip.Options {
 		next := maps.Clone(v.Settings)
 		next["chip"] = o.Value

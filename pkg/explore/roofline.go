@@ -27,21 +27,21 @@ func side(key, label string) field {
 // drawRoofline places a multiply C[m,n] = A[m,k]·B[k,n] under the roof of a
 // chip.
 func drawRoofline(r *reader, v *View, width float64) {
-	machine, notes := r.machine()
-	g := roofline.GEMM{ElemBytes: machine.ElemBytes}
-	g.M, _ = r.integer(side("m", "m, rows of A and C"))
-	g.N, _ = r.integer(side("n", "n, columns of B and C"))
-	g.K, _ = r.integer(side("k", "k, columns of A, rows of B"))
 	way, _ := r.choice("traffic", "Traffic", "how often each element is loaded", []Option{
 		{Value: compulsory, Label: "compulsory: each element crosses once"},
 		{Value: naive, Label: "naive: each multiply-add loads both operands"},
 		{Value: tiled, Label: "tiled: square tiles of size b"},
 	})
 	tileField := side("b", "b, tile size")
-	tileField.usual = "64"
-	tileField.examples = "64 or 342"
+	tileField.usual, tileField.examples = "64", "64 or 342"
 	tile, control := r.integer(tileField)
 	control.Off = way != tiled
+	var g roofline.GEMM
+	g.M, _ = r.integer(side("m", "m, rows of A and C"))
+	g.N, _ = r.integer(side("n", "n, columns of B and C"))
+	g.K, _ = r.integer(side("k", "k, columns of A, rows of B"))
+	machine, notes := r.machine()
+	g.ElemBytes = machine.ElemBytes
 	if !r.well() {
 		return
 	}
