@@ -227,7 +227,7 @@ class Suite:
         argv = [hook] if hook.exists() else [self.browser_node, "--test"]
         env = {"MEMORYWALL_CHROMIUM": str(self.chromium),
                "PATH": os.pathsep.join([str(Path(self.browser_node).parent), self.env["PATH"]])}
-        return node_tests(self.command(*argv, cwd=BROWSER, timeout=1200, **env))
+        return node_tests(self.command(*argv, cwd=BROWSER, timeout=1800, **env))
 
     def hygiene(self):
         """no machine's paths, registry hosts, download addresses or unfinished work in the files"""
