@@ -313,6 +313,8 @@ var (
 	figureID    = regexp.MustCompile(`figure-(\d+)-(\d+)"`)
 	figureTitle = regexp.MustCompile(`"Figure (\d+)\.(\d+)\. `)
 	figureCall  = regexp.MustCompile(`lesson\.(Figure\{|Roofline\(|ShowMatrixSteps\()`)
+
+	explorerCall = regexp.MustCompile(`lesson\.Explorer\("(\w+)"`)
 )
 
 // checkFigures looks at the calls that make figures and at the pictures that
@@ -463,8 +465,10 @@ func checkCode(nb *notebook, bad func(string, ...any)) {
 			first = "// Answer " + n + ", computed and checked.\n"
 		} else if m := figureTitle.FindStringSubmatch(source); m != nil && c.folded() {
 			first = "// Computes and draws Figure " + m[1] + "." + m[2] + ".\n"
+		} else if m := explorerCall.FindStringSubmatch(source); m != nil && c.folded() {
+			first = "// Shows the explorer " + m[1] + ".\n"
 		} else if c.folded() {
-			bad("cell %s: it is folded: only answers and the cells of figures are", c.ID)
+			bad("cell %s: it is folded: only answers and the cells of figures and explorers are", c.ID)
 		}
 		if !strings.HasPrefix(source, first) {
 			bad("cell %s: its first line must be %q", c.ID, first)

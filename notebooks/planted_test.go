@@ -231,14 +231,16 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 		"answer in sight": {func(t *testing.T, nb *notebook) {
 			nb.cell(t, "a3").Metadata["jupyter"] = json.RawMessage(`{"source_hidden":true}`)
 		}, "it must be folded"},
-		"folded figure without name": {replace("overlap-band", "// Computes and draws Figure 2.2.\n", ""), "its first line must be"},
-		"folded figure, other name":  {replace("overlap-band", "draws Figure 2.2", "draws Figure 2.3"), "its first line must be"},
+		"folded figure without name":   {replace("overlap-band", "// Computes and draws Figure 2.2.\n", ""), "its first line must be"},
+		"folded figure, other name":    {replace("overlap-band", "draws Figure 2.2", "draws Figure 2.3"), "its first line must be"},
+		"folded explorer without name": {replace("play-roofline", "// Shows the explorer roofline.\n", ""), "its first line must be"},
+		"folded explorer, other name":  {replace("play-roofline", "explorer roofline.", "explorer tile."), "its first line must be"},
 		"folded parameters": {func(t *testing.T, nb *notebook) {
 			nb.cell(t, "try-roofline").Metadata["jupyter"] = json.RawMessage(`{"source_hidden": true}`)
 		}, "it must be open"},
 		"folded code": {func(t *testing.T, nb *notebook) {
 			nb.cell(t, "toy-chip").Metadata["jupyter"] = json.RawMessage(`{"source_hidden": true}`)
-		}, "only answers and the cells of figures are"},
+		}, "only answers and the cells of figures and explorers are"},
 		"folded figure, outputs too": {func(t *testing.T, nb *notebook) {
 			nb.cell(t, "overlap-band").Metadata["jupyter"] = json.RawMessage(`{"source_hidden":true,"outputs_hidden":true}`)
 		}, `metadata has "jupyter"`},

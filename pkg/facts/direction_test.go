@@ -49,6 +49,7 @@ func TestDirection(t *testing.T) {
 		"roofline": {"roofline"},
 		"tiling":   {"tiling", "roofline"},
 		"cache":    {"cache", "tiling", "roofline"},
+		"explore":  {"explore", "tiling", "roofline"},
 		"facts":    {"facts", "cache", "tiling", "roofline"},
 		"glossary": {"glossary"},
 	} {

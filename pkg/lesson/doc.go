@@ -1,5 +1,6 @@
 // Package lesson is what a notebook cell calls to show things: asserts that
-// print what held, tables, figures, drawings of tiles, and progress.
+// print what held, tables, figures, drawings of tiles, live explorers, and
+// progress.
 //
 // Inside a GoNB notebook everything is sent as rich display data, never to
 // standard output: the two take different pipes, and only one of them keeps

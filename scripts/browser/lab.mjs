@@ -472,6 +472,15 @@ export class Window {
     await this.page.waitForFunction((name) => document.body.dataset.jpThemeName === name, name);
   }
 
+  /** Shows or hides the file browser beside the notebook. */
+  async sidebar(shown) {
+    await this.page.evaluate((shown) => {
+      const { shell } = window.jupyterapp;
+      if (shown) shell.expandLeft();
+      else shell.collapseLeft();
+    }, shown);
+  }
+
   /** Ends the kernels and closes the window. */
   async close() {
     await this.page.evaluate(() => window.jupyterapp?.serviceManager.sessions.shutdownAll()).catch(() => {});

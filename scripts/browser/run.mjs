@@ -1,6 +1,7 @@
 // The command scripts/browser/run: reads the options, then runs the tests.
 
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,7 +16,11 @@ Opens the chapters in JupyterLab, started by ./scripts/lesson on a copy of its
 own, in a real Chromium, and tests what a reader does: run everything, look at
 the figures, point at them, change a parameter, get one wrong, close, reload.
 
-  chapter            a number (5, 05), a name (05_tile_size) or a path; default: all
+Then it tests the explorers, in JupyterLab and on a page from the disk.
+
+  chapter            a number (5, 05), a name (05_tile_size) or a path; default: all,
+                     and the explorers
+  --explorers        the explorers alone
   --screenshots DIR  keep pictures of all chapters and figures, light and dark, in DIR
   --headed           show the browser
   --help             show this
@@ -34,7 +39,7 @@ let options;
 try {
   options = parseArgs({
     allowPositionals: true,
-    options: { screenshots: { type: "string" }, headed: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+    options: { explorers: { type: "boolean" }, screenshots: { type: "string" }, headed: { type: "boolean" }, help: { type: "boolean", short: "h" } },
   });
 } catch (error) {
   fail(error.message);
@@ -69,16 +74,24 @@ const out = values.screenshots ? resolve(values.screenshots) : join(root, ".cach
 if (!values.screenshots) rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 
-const tests = spawn(process.execPath, ["--test-reporter=spec", join(here, "lesson.test.mjs")], {
-  cwd: here,
-  stdio: ["ignore", "inherit", "inherit"],
-  env: {
-    ...process.env,
-    MEMORYWALL_BROWSER_CHAPTERS: chapters.join(" "),
-    MEMORYWALL_BROWSER_OUT: out,
-    MEMORYWALL_BROWSER_SHOTS: values.screenshots ? "yes" : "",
-    MEMORYWALL_BROWSER_HEADED: values.headed ? "yes" : "",
-  },
-});
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => tests.kill(signal));
-tests.on("exit", (code, signal) => process.exit(signal ? 1 : code));
+const files = values.explorers ? ["explorer.test.mjs"] : chosen.length > 0 ? ["lesson.test.mjs"] : ["lesson.test.mjs", "explorer.test.mjs"];
+let tests, ended;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => { ended = true; tests.kill(signal); });
+let code = 0;
+for (const file of files) {
+  tests = spawn(process.execPath, ["--test-reporter=spec", join(here, file)], {
+    cwd: here,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: {
+      ...process.env,
+      MEMORYWALL_BROWSER_CHAPTERS: chapters.join(" "),
+      MEMORYWALL_BROWSER_OUT: out,
+      MEMORYWALL_BROWSER_SHOTS: values.screenshots ? "yes" : "",
+      MEMORYWALL_BROWSER_HEADED: values.headed ? "yes" : "",
+    },
+  });
+  const [status, signal] = await once(tests, "exit");
+  code = Math.max(code, signal ? 1 : status);
+  if (ended) break;
+}
+process.exit(code);

@@ -6,9 +6,11 @@ result is still there, is skipped; so an interrupted set-up goes on where it
 stopped. Standard library only.
 """
 
+import base64
 import contextlib
 import errno
 import fcntl
+import gzip
 import hashlib
 import json
 import os
@@ -33,6 +35,9 @@ GO_AT_LEAST = (1, 26)
 NODE_AT_LEAST = 18
 PAGES_NODE = 20  # what builds the pages asks for
 ECHARTS = CHARTS / "node_modules" / "echarts" / "dist" / "echarts.min.js"
+EXPLORER = SCRIPTS / "explorer"
+EXPLORER_PROGRAM = EXPLORER / "built" / "explorer.wasm.js"  # the explorers' Go code, for a page
+EXPLORER_SUPPORT = EXPLORER / "built" / "wasm_exec.js"  # Go's own, which runs it
 GO_TOOLS = (
     ("gonb", "github.com/janpfeifer/gonb", ROOT),
     ("goimports", "golang.org/x/tools/cmd/goimports", TOOLS),
@@ -262,7 +267,8 @@ class Setup:
         """first_cell: also build what a cell builds, if the lesson's code changed."""
         steps = [("Python packages", self.python), ("Go", self.find_go)]
         steps += [(tool[0], lambda tool=tool: self.go_tool(*tool)) for tool in GO_TOOLS]
-        steps += [("Node.js and the charts", self.charts), ("the lesson's Go packages", lambda: self.warm(first_cell))]
+        steps += [("Node.js and the charts", self.charts), ("the explorers", self.explorers),
+                  ("the lesson's Go packages", lambda: self.warm(first_cell))]
         self.all(steps)
         self.kernelspecs()
         self.see_that_go_runs()
@@ -271,7 +277,8 @@ class Setup:
 
     def make_pages(self):
         """What it takes to build the pages, which is less: neither JupyterLab nor a kernel."""
-        self.all([("Python", self.environment), ("the charts", self.charts), ("the pages", self.pages)])
+        self.all([("Python", self.environment), ("Go", self.find_go), ("the charts", self.charts),
+                  ("the explorers", self.explorers), ("the pages", self.pages)])
 
     def all(self, steps):
         for number, (name, action) in enumerate(steps, 1):
@@ -513,6 +520,40 @@ class Setup:
             raise Failed(f"npm ci ran, but {result.relative_to(ROOT)} is not there; see {self.log.path}")
         stamp(name, key)
 
+    # The explorers
+
+    def explorers(self):
+        """Build pkg/explore for the page.
+
+        A page may not read other files when it is opened from a disk, so the
+        program is packed into a script, as text. It must come with the support
+        file of the very Go that built it.
+        """
+        key = digest(self.go_version, *explorer_files())
+        if stamped("explorers", key) and EXPLORER_PROGRAM.exists() and EXPLORER_SUPPORT.exists():
+            return
+        self.busy("building the explorers for the browser")
+        unstamp("explorers")
+        with tempfile.TemporaryDirectory(prefix="memorywall-") as folder:
+            program = Path(folder) / "explorer.wasm"
+            try:
+                run(self.log, [self.go, "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./pkg/explore/wasm"],
+                    env={**self.env, "GOOS": "js", "GOARCH": "wasm"}, what="go build of the explorers")
+                support = self.go_root() / "lib" / "wasm" / "wasm_exec.js"
+                packed = base64.b64encode(gzip.compress(program.read_bytes(), 9, mtime=0)).decode("ascii")
+                write_whole(EXPLORER_SUPPORT, support.read_text(encoding="utf-8"))
+            except (Failed, OSError) as err:
+                # The lesson opens all the same: pictures stand for the explorers.
+                self.notes.append(f"Note: the explorers do not build, so they stay pictures.\n{err}")
+                return
+        write_whole(EXPLORER_PROGRAM, f'window.memorywallWasm = "{packed}";\n')
+        stamp("explorers", key)
+
+    def go_root(self):
+        """Where the chosen Go keeps its own files."""
+        out = subprocess.run([str(self.go), "env", "GOROOT"], env=self.env, cwd="/", capture_output=True, text=True)
+        return Path(out.stdout.strip())
+
     # The first cell must not wait for compilers
 
     def warm(self, first_cell):
@@ -668,6 +709,12 @@ def packages():
         if folder.is_dir() and any(f.suffix == ".go" and not f.name.endswith("_test.go") for f in folder.iterdir()):
             found.append(f"memorywall/pkg/{folder.name}")
     return found
+
+
+def explorer_files():
+    """What the explorers are built from."""
+    folders = [ROOT / "pkg" / name for name in ("explore", "roofline", "tiling")]
+    return sorted(p for f in folders for p in f.rglob("*.go") if not p.name.endswith("_test.go"))
 
 
 def go_files():

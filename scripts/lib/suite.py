@@ -136,8 +136,9 @@ class Suite:
         return f"{len(files)} files"
 
     def vet(self):
-        """go vet ./..."""
+        """go vet ./..., and of the explorers as they are built for the browser"""
         self.go("vet", "./...")
+        self.go("vet", "./pkg/explore/...", GOOS="js", GOARCH="wasm")
 
     def staticcheck(self):
         """staticcheck ./..."""
@@ -254,7 +255,7 @@ class Suite:
             raise Bad("there are no browser tests")
         hook = BROWSER / "run"
         argv = [hook] if hook.exists() else [self.browser_node, "--test"]
-        return node_tests(self.command(*argv, cwd=BROWSER, timeout=1200, **self.browser_env()))
+        return node_tests(self.command(*argv, cwd=BROWSER, timeout=1800, **self.browser_env()))
 
     def browser_env(self):
         if not self.chromium:

@@ -3,10 +3,12 @@ packages are fakes: what happens when things go wrong, without the network.
 """
 
 import base64
+import gzip
 import hashlib
 import http.server
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -27,6 +29,9 @@ FAKE_GO = """\
 #!/bin/sh
 # GO_LOG gets each call. FAKE_GO_VERSION is what `go version` says.
 echo "go $*" >>"$GO_LOG"
+case "$1 $2" in
+"env GOROOT") echo "$FAKE_HOME/go-root"; exit ;;
+esac
 case $1 in
 version) echo "go version ${FAKE_GO_VERSION:-go1.26.9} linux/amd64" ;;
 env) printf '{"GOPROXY":"%s","GOPATH":"%s","GOCACHE":"%s","GOSUMDB":"set by go env -w in %s"}' \\
@@ -159,11 +164,16 @@ class Fixture(unittest.TestCase):
             "scripts/tools/go.mod": "module tools\n", "scripts/tools/go.sum": "",
             "scripts/charts/package.json": "{}", "scripts/charts/package-lock.json": "{}",
             "scripts/pages/package.json": "{}", "scripts/pages/package-lock.json": "{}", "scripts/pages/build.mjs": "",
+            "pkg/explore/explore.go": "package explore\n", "pkg/explore/wasm/main.go": "package main\n",
+            "pkg/roofline/roofline.go": "package roofline\n", "pkg/tiling/tiling.go": "package tiling\n",
             "notebooks/00_index.ipynb": notebook("index"), "notebooks/01_first.ipynb": notebook("first", output="1"),
         }.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text, encoding="utf-8")
         (cls.home / "go" / "pkg" / "mod" / "github.com" / "janpfeifer" / "gonb@v0.11.4").mkdir(parents=True)
+        support = cls.home / "go-root" / "lib" / "wasm" / "wasm_exec.js"
+        support.parent.mkdir(parents=True)
+        support.write_text("the support file", encoding="utf-8")
         cls.first = cls.start(root, "--no-browser", "--port", "1234", log=cls.folder / "first.log")
 
     def setUp(self):
@@ -593,6 +603,48 @@ class Trouble(Fixture):
         run = self.lesson(FAKE_GO_FAILS="pkg/one/one.go:3:5: syntax error")
         self.lab(run)
         self.assertIn("syntax error", run.stdout)
+
+
+class Explorers(Fixture):
+    def built(self):
+        return (self.root / "scripts/explorer/built/explorer.wasm.js", self.root / "scripts/explorer/built/wasm_exec.js")
+
+    def test_first_start_builds_them(self):
+        program, support = self.built()
+        packed = re.fullmatch(r'window\.memorywallWasm = "([A-Za-z0-9+/]+=*)";\n', program.read_text(encoding="utf-8"))
+        self.assertEqual(gzip.decompress(base64.b64decode(packed[1])), b"#!/bin/sh\n")  # what the fake go builds
+        self.assertEqual(support.read_text(encoding="utf-8"), "the support file")
+
+    def test_built_again_when_their_code_changes(self):
+        for path, again in (("pkg/explore/wasm/main.go", 1), ("pkg/explore/new.go", 1), ("pkg/roofline/roofline.go", 1),
+                            ("pkg/tiling/tiling.go", 1), ("pkg/one/one.go", 0), ("pkg/explore/explore_test.go", 0)):
+            (self.root / path).write_text("package changed\n", encoding="utf-8")
+            self.log.unlink(missing_ok=True)
+            self.lab(self.lesson())
+            self.assertEqual(sum("./pkg/explore/wasm" in c for c in self.work_done()), again, path)
+        for file in self.built():
+            file.unlink()
+            self.lab(self.lesson())
+            self.assertTrue(file.exists())
+        self.log.unlink(missing_ok=True)
+        self.lab(self.lesson())
+        self.assertEqual(self.work_done(), [])
+
+    def test_another_go_builds_them_again(self):
+        self.lab(self.lesson(FAKE_GO_VERSION="go1.27.1"))
+        self.assertEqual(sum("./pkg/explore/wasm" in c for c in self.work_done()), 1)
+
+    def test_without_them_the_lesson_opens(self):
+        program, support = self.built()
+        program.unlink()
+        for failure, says in (({"FAKE_GO_FAILS": "wasm: boom"}, "wasm: boom"), ({"FAKE_HOME": str(self.place)}, "wasm_exec.js")):
+            run = self.lesson(GOPATH=f"{self.home}/go", **failure)
+            self.lab(run)
+            self.assertIn("the explorers do not build", run.stdout)
+            self.assertIn(says, run.stdout)
+            self.assertFalse(program.exists())
+        self.lab(self.lesson())
+        self.assertTrue(program.exists())
 
 
 class Copy(Fixture):

@@ -1,0 +1,24 @@
+// Package explore is what the live explorers of the lesson show: from settings,
+// as a reader types them or a link holds them, it makes the picture, the
+// values and the controls, or says which setting cannot be right.
+//
+// There are three. "roofline" places one multiply under the roof of a chip,
+// "tile" draws how square tiles cut a multiply and walks through its loops,
+// "decode" shows what a batch of requests can get from a chip.
+//
+// The same [Draw] runs in two places: natively, where a cell makes the first
+// picture, and compiled to WebAssembly in the page, where it answers each move
+// of a control. So a page computes nothing by itself. It hands over what was
+// typed or dragged and shows what comes back.
+//
+// # Settings
+//
+// Settings are texts by key, such as n = "4096". A key that is missing or
+// empty stands for its usual value. A number may have a prefix and its unit,
+// "312T", "2039 GB/s" or "64 KiB", or an exponent, "2.039e12". "@" and a whole
+// number is a place on the control's slider. A [View] holds the same settings
+// in one fixed form, its [View.Query].
+//
+// Nothing here knows a page, a notebook or a clock: only pkg/roofline,
+// pkg/tiling and the standard library are imported.
+package explore

@@ -1,0 +1,189 @@
+package explore
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"memorywall/pkg/roofline"
+	"memorywall/pkg/tiling"
+)
+
+// Three ways to run the same multiply.
+const (
+	compulsory = "compulsory"
+	naive      = "naive"
+	tiled      = "tiled"
+)
+
+// side is a field for one of the sizes of a multiply.
+func side(key, label string) field {
+	const most = 1_000_000 // 2mnk fits in int64
+	return field{key: key, label: label, measure: count, least: power(10, 0), most: big.NewInt(most),
+		usual: "4096", examples: "4096 or 4Ki", scale: octaves{1, most}}
+}
+
+// drawRoofline places a multiply C[m,n] = A[m,k]·B[k,n] under the roof of a
+// chip.
+func drawRoofline(r *reader, v *View, width float64) {
+	way, _ := r.choice("traffic", "Traffic", "how often each element is loaded", []Option{
+		{Value: compulsory, Label: "compulsory: each element crosses once"},
+		{Value: naive, Label: "naive: each multiply-add loads both operands"},
+		{Value: tiled, Label: "tiled: square tiles of size b"},
+	})
+	tileField := side("b", "b, tile size")
+	tileField.usual, tileField.examples = "64", "64 or 342"
+	tile, control := r.integer(tileField)
+	control.Off = way != tiled
+	var g roofline.GEMM
+	g.M, _ = r.integer(side("m", "m, rows of A and C"))
+	g.N, _ = r.integer(side("n", "n, columns of B and C"))
+	g.K, _ = r.integer(side("k", "k, columns of A, rows of B"))
+	machine, notes := r.machine()
+	g.ElemBytes = machine.ElemBytes
+	if !r.well() {
+		return
+	}
+
+	t, name, err := trafficOf(g, way, tile)
+	if err != nil {
+		r.failed("m", err)
+		return
+	}
+	moved := roofline.Sum{{t.Loads, g.ElemBytes}, {t.Stores, g.ElemBytes}}
+	p, err := under(machine, t, moved.Float64())
+	if err != nil {
+		r.failed("peak", err)
+		return
+	}
+
+	v.Notes = notes
+	v.Summary = fmt.Sprintf("%s FLOP/byte, ridge point %s: %s. At most %s, %s of the peak; at least %s.",
+		plain(p.intensity), plain(p.ridge), p.bound, si(p.attainable, "FLOP/s"), percent(p.share), si(p.floors.AtLeast(), "s"))
+	v.Alt = fmt.Sprintf("Roofline of %s on log–log axes: a slope of %s up to the ridge point at %s FLOP/byte, flat at %s from there. The dot, the %s multiply of %d×%d by %d×%d, lies at %s FLOP/byte and %s. Bars below: math floor %s, traffic floor %s.",
+		machine.Name, si(machine.Bandwidth, "B/s"), plain(p.ridge), si(machine.Peak, "FLOP/s"), name, g.M, g.K, g.K, g.N,
+		plain(p.intensity), si(p.attainable, "FLOP/s"), si(p.floors.Math, "s"), si(p.floors.Traffic, "s"))
+	v.Values = []Value{
+		whole("work", "work", big.NewInt(t.FLOPs), "FLOPs"),
+		whole("loads", "loads", big.NewInt(t.Loads), "elements"),
+		whole("stores", "stores", big.NewInt(t.Stores), "elements"),
+		whole("bytes", "traffic", moved.Big(), "bytes"),
+		number("intensity", "arithmetic intensity", p.intensity, plain(p.intensity)+" FLOP/byte", "FLOP/byte"),
+		number("ridge", "ridge point", p.ridge, plain(p.ridge)+" FLOP/byte", "FLOP/byte"),
+		{Key: "bound", Label: "the multiply is", Number: float64(p.bound), Text: p.bound.String()},
+		number("attainable", "attainable performance", p.attainable, si(p.attainable, "FLOP/s"), "FLOP/s"),
+		number("share", "share of the peak", p.share, percent(p.share), ""),
+		number("math", "math floor", p.floors.Math, si(p.floors.Math, "s"), "s"),
+		number("trafficfloor", "traffic floor", p.floors.Traffic, si(p.floors.Traffic, "s"), "s"),
+		number("atleast", "takes at least", p.floors.AtLeast(), si(p.floors.AtLeast(), "s"), "s"),
+	}
+	v.SVG = rooflinePicture(v, machine, p, name, width)
+}
+
+// trafficOf returns the traffic of a multiply run in one of the three ways, and the
+// name of the way.
+func trafficOf(g roofline.GEMM, way string, tile int64) (tiling.Traffic, string, error) {
+	switch way {
+	case naive:
+		t, err := tiling.Naive(g)
+		return t, naive, err
+	case tiled:
+		t, err := tiling.Tiled(g, tile)
+		return t, fmt.Sprintf("tiled (b = %d)", tile), err
+	}
+	t, err := tiling.Compulsory(g)
+	return t, compulsory, err
+}
+
+// placed is what a roof says of some work.
+type placed struct {
+	intensity, ridge, attainable, share float64
+	bound                               roofline.Bound
+	floors                              roofline.Floors
+}
+
+// under holds work against the roof of a machine.
+func under(machine roofline.Machine, t tiling.Traffic, bytes float64) (p placed, err error) {
+	if p.ridge, err = machine.Ridge(); err != nil {
+		return p, err
+	}
+	if p.intensity, err = t.Intensity(machine.ElemBytes); err != nil {
+		return p, err
+	}
+	if p.attainable, err = machine.Attainable(p.intensity); err != nil {
+		return p, err
+	}
+	if p.bound, err = machine.Classify(p.intensity); err != nil {
+		return p, err
+	}
+	p.share = p.attainable / machine.Peak
+	p.floors, err = machine.TimeFloors(float64(t.FLOPs), bytes)
+	return p, err
+}
+
+func rooflinePicture(v *View, machine roofline.Machine, p placed, name string, width float64) string {
+	high := min(max(0.5*width, 210), 320)
+	d := &drawing{width: width, height: 30 + high + 40 + 76}
+	x := logAxis{start: 46, stop: width - 14}
+	x.from = min(-1, floorDecade(min(p.intensity, p.ridge)))
+	x.to = max(4, ceilDecade(max(p.intensity, p.ridge)))
+	y := logAxis{start: 30 + high, stop: 30}
+	y.from = floorDecade(machine.Bandwidth * math.Pow10(x.from))
+	y.to = max(ceilDecade(machine.Peak), y.from+1)
+	if y.at(machine.Peak) < y.stop+18 {
+		y.to++ // room for the name of the roof
+	}
+	d.chart(x, y, "arithmetic intensity, FLOP/byte", "attainable performance, FLOP/s")
+
+	ridge, roof := x.at(p.ridge), y.at(machine.Peak)
+	foot := y.at(machine.Bandwidth * math.Pow10(x.from))
+	d.line("blue", 2.5, false, x.start, foot, ridge, roof, x.stop, roof)
+	d.line("muted", 1, true, ridge, roof, ridge, y.start)
+	d.beside(x, ridge-6, y.start-8, "ink", "ridge "+plain(p.ridge))
+	roofName := "peak " + si(machine.Peak, "FLOP/s")
+	if x.stop-ridge >= wide(roofName) {
+		d.text(x.stop, roof-7, "end", "blue-ink", roofName)
+	} else {
+		d.text(x.stop, y.stop-12, "end", "blue-ink", roofName)
+	}
+	slope := "bandwidth " + si(machine.Bandwidth, "B/s")
+	if length := math.Hypot(ridge-x.start, foot-roof); length > wide(slope)+20 {
+		angle := math.Atan2(foot-roof, ridge-x.start)
+		middleX, middleY := (x.start+ridge)/2, (foot+roof)/2
+		d.turned(middleX-8*math.Sin(angle), middleY-8*math.Cos(angle), angle*180/math.Pi, "blue-ink", slope)
+	}
+
+	dotX, dotY := x.at(p.intensity), y.at(p.attainable)
+	d.line("orange", 1, true, dotX, dotY, dotX, y.start)
+	d.dot(dotX, dotY, "orange")
+	d.beside(x, dotX, dotY+19, "orange-ink", name)
+	d.beside(x, dotX, dotY+34, "orange-ink", si(p.attainable, "FLOP/s"))
+
+	// The two floors as bars on one scale.
+	top := y.start + 54
+	room := width - 14 - x.start - 110
+	longest := p.floors.AtLeast()
+	for i, floor := range []struct {
+		name, fill string
+		seconds    float64
+	}{{"math", "blue", p.floors.Math}, {"traffic", "orange", p.floors.Traffic}} {
+		at := top + 24*float64(i)
+		d.text(x.start+10, at+12, "end", "muted", floor.name)
+		length := max(1, room*floor.seconds/longest)
+		d.rect(x.start+16, at, length, 16, floor.fill)
+		d.text(x.start+22+length, at+12, "start", "ink", si(floor.seconds, "s"))
+	}
+	return d.svg(v.Title, v.Alt)
+}
+
+// number is a value with a fraction.
+func number(key, label string, v float64, text, unit string) Value {
+	return Value{Key: key, Label: label, Number: v, Text: text, Unit: unit}
+}
+
+// whole is a value that counts.
+func whole(key, label string, v *big.Int, unit string) Value {
+	near, _ := new(big.Float).SetInt(v).Float64()
+	return Value{Key: key, Label: label, Number: near, Text: strings.TrimSpace(integer(v) + " " + unit), Unit: unit}
+}

@@ -1,0 +1,95 @@
+package lesson
+
+import (
+	"fmt"
+	"strings"
+
+	"memorywall/pkg/explore"
+)
+
+// Explorer shows a live explorer: "roofline", "tile" or "decode". Settings come
+// in pairs of a key and a text, and stand for what is shown at first:
+//
+//	lesson.Explorer("tile", "n", "4096", "b", "342", "capacity", "1MiB")
+//
+// In a notebook it is a picture with its values, and where the page lets it,
+// controls that answer at once: scripts/explorer brings the page the program
+// that made the picture. Outside it is the values. A name, a key or a value that
+// cannot be right ends the cell with a message that says what would be.
+func Explorer(name string, settings ...string) {
+	b, err := explorer(name, settings)
+	Check(err)
+	screen.show(b)
+}
+
+func explorer(name string, pairs []string) (block, error) {
+	bad := func(format string, args ...any) (block, error) {
+		return block{}, fmt.Errorf("lesson: explorer %q: "+format, append([]any{name}, args...)...)
+	}
+	if len(pairs)%2 != 0 {
+		return bad("the settings are %d texts: they must come in pairs, a key and its value", len(pairs))
+	}
+	settings := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		key := pairs[i]
+		if _, twice := settings[key]; twice {
+			return bad("setting %q is there twice: give it once", key)
+		}
+		settings[key] = pairs[i+1]
+	}
+	v, err := explore.Draw(name, settings, explore.MostWidth)
+	if err != nil {
+		return block{}, err
+	}
+	if len(v.Errors) > 0 {
+		return bad("%s", v.Errors[0].Message)
+	}
+	t := Table{Columns: []string{"what follows from these settings", "value"}}
+	for _, value := range v.Values {
+		t.Rows = append(t.Rows, []any{value.Label, value.Text})
+	}
+	for _, c := range v.Controls {
+		if c.Text != "" && !c.Off {
+			t.Caption += c.Key + " = " + c.Text + ", "
+		}
+	}
+	t.Caption = "Settings: " + strings.TrimSuffix(t.Caption, ", ") + "."
+	if len(v.Notes) > 0 {
+		t.Caption += " " + strings.Join(v.Notes, " ")
+	}
+	return block{HTML: explorerHTML(v, t), Text: v.Title + "\n" + v.Summary + "\n" + t.text()}, nil
+}
+
+// rouse is the script of an explorer: it loads scripts/explorer/explorer.js from
+// where the page says, or from Jupyter's server, once for the page, and hands it
+// the element. Where anything is missing the picture stays.
+const rouse = `(function(me){"use strict";` +
+	`var host=me&&me.parentNode,w=window,d=document;` +
+	`if(!host||!host.querySelector)return;` +
+	`function folder(){` +
+	`if(w.memorywallExplorer)return w.memorywallExplorer;` +
+	`var c=d.getElementById("jupyter-config-data"),b=null;` +
+	`try{b=c&&JSON.parse(c.textContent).baseUrl}catch(e){}` +
+	`b=b||d.body.getAttribute("data-base-url")||d.documentElement.getAttribute("data-base-url");` +
+	`return b?b.replace(/\/?$/,"/")+"files/scripts/explorer/":null}` +
+	`function there(){return w.memorywall&&w.memorywall.explore}` +
+	`var f=folder();` +
+	`if(f===null&&!there())return;` +
+	`if(!there()&&!w.memorywallExploring){` +
+	`w.memorywallExploring=new Promise(function(ok,no){` +
+	`var s=d.createElement("script");s.src=f+"explorer.js";s.onload=ok;s.onerror=no;d.head.appendChild(s)});` +
+	`w.memorywallExploring.catch(function(){setTimeout(function(){w.memorywallExploring=null},5000)})}` +
+	`Promise.resolve(w.memorywallExploring).then(function(){return w.memorywall.explore(host)}).catch(function(e){` +
+	`if(w.console)console.info("memorywall: the picture stays, the explorer did not start: "+(e&&e.message||"cannot load "+f+"explorer.js"))})` +
+	`})(document.currentScript)`
+
+// explorerHTML is the explorer as a page shows it until it is live: the picture,
+// and the values in a table.
+func explorerHTML(v explore.View, t Table) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<div class="memorywall-explorer" data-explorer="%s" data-settings="%s"><div class="memorywall-still">`, esc(v.Name), esc(v.Query))
+	fmt.Fprintf(&b, `<img src="%s" alt="%s" style="max-width:100%%;height:auto">`, dataURL([]byte(v.SVG)), esc(v.Title+". "+v.Alt))
+	fmt.Fprintf(&b, `<div>%s</div><details><summary>The values of this explorer</summary>%s</details></div>`, esc(v.Summary), t.html())
+	b.WriteString(`<script>` + rouse + `</script></div>`)
+	return b.String()
+}

@@ -1,0 +1,535 @@
+// The live explorers. A page shows a picture in each element of the class
+// memorywall-explorer; this file brings it to life. Everything that is shown is
+// computed by pkg/explore, compiled to WebAssembly in built/: a control hands
+// over what was typed or dragged, and what comes back is shown.
+//
+// Settings stay with the page. They are kept in the session's storage, under
+// the page's (or the notebook's) path and the settings that the explorer began
+// with, so they survive a reload. A link to them ends in the name of the
+// explorer and a query, "#tile?n=4096&b=342"; a second explorer of one kind on a
+// page is "#tile-2?…". No heading has such an anchor.
+(function (root) {
+  "use strict";
+
+  if (root.memorywall && root.memorywall.explore) return;
+
+  var doc = document;
+  var here = (doc.currentScript && doc.currentScript.src || "").replace(/[^/]*$/, "");
+
+  // --- starting the Go program, once for the page ----------------------------
+
+  var starting = null;
+  var timing = {}; // milliseconds of each part of the start, for whoever asks
+
+  function script(name) {
+    return new Promise(function (done, failed) {
+      var s = doc.createElement("script");
+      s.src = here + name;
+      s.onload = done;
+      s.onerror = function () { failed(new Error("cannot load " + name)); };
+      doc.head.appendChild(s);
+    });
+  }
+
+  function bytes(base64) {
+    var text = atob(base64);
+    var out = new Uint8Array(text.length);
+    for (var i = 0; i < text.length; i++) out[i] = text.charCodeAt(i);
+    return out;
+  }
+
+  function start() {
+    if (starting) return starting;
+    var from = performance.now();
+    function lap(name) {
+      var now = performance.now();
+      timing[name] = now - from;
+      from = now;
+    }
+    starting = Promise.resolve().then(function () {
+      if (!root.WebAssembly || !root.DecompressionStream) throw new Error("this browser has no WebAssembly or no DecompressionStream");
+      return Promise.all([script("built/wasm_exec.js"), script("built/explorer.wasm.js")]);
+    }).then(function () {
+      lap("load");
+      var packed = new Blob([bytes(root.memorywallWasm)]);
+      root.memorywallWasm = null;
+      return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+    }).then(function (code) {
+      lap("unpack");
+      timing.bytes = code.byteLength;
+      var go = new root.Go();
+      return WebAssembly.instantiate(code, go.importObject).then(function (made) {
+        lap("compile");
+        var ended = go.run(made.instance); // returns when the program waits for calls
+        ended.then(function () { root.memorywallDraw = null; });
+        lap("run");
+        if (!root.memorywallDraw) throw new Error("the program ended at once");
+      });
+    });
+    starting.catch(function () { starting = null; });
+    return starting;
+  }
+
+  function draw(name, settings, width) {
+    if (!root.memorywallDraw) throw new Error("the program has ended");
+    var view = JSON.parse(root.memorywallDraw(name, JSON.stringify(settings), width));
+    if (view.failed) throw new Error(view.failed);
+    return view;
+  }
+
+  // --- the page ----------------------------------------------------------------
+
+  var style = null;
+
+  function styled() {
+    if (style) return style;
+    style = new Promise(function (done) {
+      var link = doc.createElement("link");
+      link.rel = "stylesheet";
+      link.href = here + "explorer.css";
+      link.onload = link.onerror = done; // without it the explorer works, and looks plain
+      doc.head.appendChild(link);
+    });
+    return style;
+  }
+
+  // The theme of the page, as the figures find it, and the colour behind them.
+  function background() {
+    for (var e = doc.body; e; e = e.parentElement) {
+      var c = /^rgba?\(([\d.]+), ([\d.]+), ([\d.]+)(?:, ([\d.]+))?\)$/.exec(getComputedStyle(e).backgroundColor);
+      if (c && c[4] !== "0") return { colour: c[0], dark: 0.299 * c[1] + 0.587 * c[2] + 0.114 * c[3] < 128 };
+    }
+    return { colour: "#ffffff", dark: false };
+  }
+
+  function paint(host) {
+    var said = doc.body.getAttribute("data-jp-theme-light");
+    var behind = background();
+    var dark = said === "false" || said !== "true" && behind.dark;
+    host.setAttribute("data-theme", dark ? "dark" : "light");
+    if (getComputedStyle(doc.body).getPropertyValue("--jp-layout-color0").trim()) host.style.removeProperty("--mw-paper");
+    else host.style.setProperty("--mw-paper", behind.colour);
+  }
+
+  function repaint() {
+    // The colours arrive with a style sheet, a little after the attribute.
+    [0, 100, 500].forEach(function (ms) {
+      setTimeout(function () { all().forEach(paint); }, ms);
+    });
+  }
+
+  function all() {
+    return Array.prototype.slice.call(doc.querySelectorAll(".memorywall-explorer"));
+  }
+
+  // --- where the settings are kept ---------------------------------------------
+
+  // The path of the notebook that holds the element, as the tab of its panel
+  // tells it, or null on any other page.
+  function notebook(host) {
+    var panel = host.closest(".jp-NotebookPanel");
+    var tab = panel && panel.id && doc.querySelector('.lm-TabBar-tab[data-id="' + panel.id + '"]');
+    var title = tab && /(?:^|\n)Path: ([^\n]*)/.exec(tab.getAttribute("title") || "");
+    return title ? title[1] : null;
+  }
+
+  function remember(host, state) {
+    var kept = JSON.stringify({ settings: state.settings, link: state.link });
+    try { sessionStorage.setItem(state.key, kept); } catch (e) { /* then a reload begins anew */ }
+  }
+
+  function remembered(key) {
+    try { return JSON.parse(sessionStorage.getItem(key)) || {}; } catch (e) { return {}; }
+  }
+
+  function parse(query) {
+    var settings = {};
+    new URLSearchParams(query).forEach(function (text, key) { settings[key] = text; });
+    return settings;
+  }
+
+  // The name of an explorer in a link.
+  function anchor(host) {
+    var name = host.getAttribute("data-explorer");
+    var scope = host.closest(".jp-NotebookPanel") || doc;
+    var alike = scope.querySelectorAll('.memorywall-explorer[data-explorer="' + name + '"]');
+    var at = Array.prototype.indexOf.call(alike, host);
+    return at > 0 ? name + "-" + (at + 1) : name;
+  }
+
+  // The part of the page's address from # on. JupyterLab takes it away while it
+  // opens the notebook; what the page was opened with is still known.
+  function fragment(host) {
+    var path = notebook(host);
+    if (path === null) return location.hash;
+    try {
+      var opened = new URL(performance.getEntriesByType("navigation")[0].name);
+      return decodeURIComponent(opened.pathname).endsWith("/tree/" + path) ? opened.hash : "";
+    } catch (e) {
+      return "";
+    }
+  }
+
+  // The settings that the page's address holds for this explorer, or null.
+  function linked(host) {
+    var hash = fragment(host).slice(1);
+    var cut = hash.search(/\?|%3F/i);
+    if (cut < 0 || hash.slice(0, cut) !== anchor(host)) return null;
+    return hash.slice(cut).replace(/^(\?|%3F)/i, "");
+  }
+
+  // In JupyterLab the address of the page is not that of the notebook, and may
+  // hold a token, which is nobody else's business.
+  function link(host, query) {
+    var page = location.href.replace(/#.*$/, "");
+    var path = notebook(host);
+    if (host.closest(".jp-NotebookPanel")) page = page.replace(/\?.*$/, "");
+    if (path !== null) {
+      page = location.origin + base() + "lab/tree/" + path.split("/").map(encodeURIComponent).join("/");
+    }
+    return page + "#" + anchor(host) + "?" + query;
+  }
+
+  // The base of Jupyter's addresses.
+  function base() {
+    var config = doc.getElementById("jupyter-config-data");
+    try { return JSON.parse(config.textContent).baseUrl.replace(/\/?$/, "/"); } catch (e) { return "/"; }
+  }
+
+  // --- one explorer --------------------------------------------------------------
+
+  var count = 0;
+
+  function make(tag, attributes, parent) {
+    var e = doc.createElement(tag);
+    Object.keys(attributes || {}).forEach(function (name) { e.setAttribute(name, attributes[name]); });
+    if (parent) parent.appendChild(e);
+    return e;
+  }
+
+  function write(e, text) {
+    if (e.textContent !== text) e.textContent = text;
+  }
+
+  function explore(host) {
+    if (host.memorywallState) return;
+    var state = { host: host, name: host.getAttribute("data-explorer"), own: parse(host.getAttribute("data-settings") || "") };
+    host.memorywallState = state;
+    paint(host);
+    watch();
+    function ready() {
+      Promise.all([styled(), start()]).then(function () {
+        if (host.isConnected) begin(state);
+        else near(host, ready); // JupyterLab took it away meanwhile, and may bring it back
+      }).catch(function (e) { sorry(host, e); });
+    }
+    near(host, ready);
+  }
+
+  function sorry(host, e) {
+    host.memorywallState = null;
+    var p = host.querySelector(".mwx-sorry") || make("p", { "class": "mwx-sorry", role: "note" }, host);
+    write(p, "The controls of this explorer did not start, so its picture stays as it is: " + (e && e.message || e) + ".");
+    if (root.console) console.info("memorywall: " + p.textContent);
+  }
+
+  // Calls action when the element comes near what is seen, or the page has
+  // nothing else to do.
+  function near(host, action) {
+    var done = false;
+    function once() {
+      if (done) return;
+      done = true;
+      seen.disconnect();
+      action();
+    }
+    var seen = new IntersectionObserver(function (entries) {
+      if (entries.some(function (e) { return e.isIntersecting; })) once();
+    }, { rootMargin: "800px" });
+    seen.observe(host);
+    function idle() {
+      function now() { if (host.isConnected) once(); }
+      if (root.requestIdleCallback) root.requestIdleCallback(now, { timeout: 5000 });
+      else setTimeout(now, 1000);
+    }
+    if (doc.readyState === "complete") idle();
+    else root.addEventListener("load", idle);
+  }
+
+  function begin(state) {
+    var host = state.host;
+    state.key = "memorywall:" + (notebook(host) || location.pathname) + ":" + anchor(host) + "?" + (host.getAttribute("data-settings") || "");
+    var kept = remembered(state.key);
+    var query = linked(host);
+    state.link = query === null ? kept.link : query;
+    if (query !== null && query !== kept.link) {
+      state.settings = parse(query);
+      requestAnimationFrame(function () { host.scrollIntoView(); });
+    } else {
+      state.settings = kept.settings || state.own;
+    }
+    build(state);
+    update(state, {});
+    if (state.view.errors.length > 0 && !state.shown && kept.settings && query === null) {
+      state.settings = state.own; // kept by an older version of the lesson
+      update(state, {});
+    }
+    state.update = function (changes) { update(state, changes); };
+  }
+
+  function build(state) {
+    var host = state.host;
+    var id = "mwx" + (++count) + "-";
+    state.id = id;
+    var view = draw(state.name, state.own, width(state));
+    var live = make("div", { "class": "mwx", role: "group", "aria-label": "Explorer: " + view.title });
+    var figure = make("div", { "class": "mwx-figure" }, live);
+    state.picture = make("div", { "class": "mwx-picture" }, figure);
+    state.summary = make("p", { "class": "mwx-summary" }, figure);
+    var form = make("form", { "class": "mwx-form", autocomplete: "off", novalidate: "" }, live);
+    form.addEventListener("submit", function (e) { e.preventDefault(); });
+    state.fields = {};
+    state.form = make("div", { "class": "mwx-fields" }, form);
+    view.controls.forEach(function (c) { state.fields[c.key] = field(state, c); });
+    state.trouble = make("p", { "class": "mwx-error", id: id + "error" }, form);
+    var row = make("div", { "class": "mwx-row" }, form);
+    button(row, "Reset", "", function () { state.settings = {}; change(state, state.own, true); });
+    button(row, "Copy link", "", function () { copy(state); });
+    state.linkField = make("input", { type: "text", "class": "mwx-link", readonly: "", hidden: "", "aria-label": "Link to these settings" }, row);
+    state.status = make("p", { "class": "mwx-status", role: "status", "aria-live": "polite" }, form);
+
+    var table = make("table", { "class": "mwx-values" }, live);
+    make("caption", {}, table).textContent = "What follows from these settings";
+    state.rows = make("tbody", {}, table);
+    state.notes = make("div", { "class": "mwx-notes" }, live);
+
+    // In JupyterLab arrow keys and letters are commands. They are not in here,
+    // which each element that takes the focus must say.
+    live.querySelectorAll("input, select, button").forEach(function (e) { e.setAttribute("data-lm-suppress-shortcuts", "true"); });
+
+    state.still = host.querySelector(".memorywall-still");
+    if (state.still) state.still.style.display = "none";
+    host.appendChild(live);
+    state.live = live;
+    new ResizeObserver(function () {
+      if (state.width !== undefined && width(state) !== state.width) frame(state);
+    }).observe(state.picture);
+  }
+
+  function width(state) {
+    var box = state.picture && state.picture.isConnected ? state.picture : state.host;
+    return Math.floor(box.clientWidth) || 760;
+  }
+
+  function button(parent, label, name, action) {
+    var b = make("button", { type: "button" }, parent);
+    b.textContent = label;
+    if (name) {
+      b.title = name;
+      b.setAttribute("aria-label", name);
+    }
+    b.addEventListener("click", function () { if (b.getAttribute("aria-disabled") !== "true") action(b); });
+    return b;
+  }
+
+  // field makes one control: a label with what can be typed, chosen or dragged.
+  function field(state, c) {
+    var id = state.id + c.key;
+    var f = { key: c.key, box: make("div", { "class": "mwx-field" }, state.form) };
+    var label = make("label", { "for": id }, f.box);
+    label.textContent = c.label;
+    var line = make("div", { "class": "mwx-line" }, f.box);
+    var described = id + "-error";
+    if (c.options) {
+      f.input = make("select", { id: id, "aria-describedby": described, title: c.help }, line);
+      f.input.addEventListener("change", function () {
+        var chosen = f.control.options.filter(function (o) { return o.value === f.input.value; })[0];
+        var changes = { };
+        changes[c.key] = f.input.value;
+        change(state, Object.assign({}, f.control.sets, changes, chosen && chosen.sets));
+      });
+    } else {
+      f.input = make("input", { id: id, type: "text", spellcheck: "false", "aria-describedby": described, title: c.help }, line);
+      f.input.addEventListener("input", function () {
+        f.typing = true;
+        typed(state, f, f.input.value);
+      });
+      f.input.addEventListener("change", function () { settle(state, f); });
+      f.input.addEventListener("blur", function () { settle(state, f); });
+      f.input.addEventListener("keydown", function (e) { if (e.key === "Enter") settle(state, f); });
+      f.slider = make("input", { type: "range", min: "0", step: "1", "aria-label": c.label + ", slider", "aria-describedby": described }, line);
+      f.slider.addEventListener("input", function () { typed(state, f, "@" + f.slider.value); });
+    }
+    if (c.buttons) {
+      var row = make("div", { "class": "mwx-row mwx-steps", role: "group", "aria-label": "Ways through the steps" }, f.box);
+      f.buttons = c.buttons.map(function (b, i) {
+        return button(row, b.label, b.name, function () { change(state, f.control.buttons[i].sets); });
+      });
+    }
+    f.error = make("p", { "class": "mwx-error", id: described }, f.box);
+    return f;
+  }
+
+  function typed(state, f, text) {
+    var changes = {};
+    changes[f.key] = text;
+    change(state, Object.assign({}, f.control.sets, changes));
+  }
+
+  // settle ends the typing: the field then shows what was understood.
+  function settle(state, f) {
+    if (!f.typing) return;
+    f.typing = false;
+    change(state, {});
+  }
+
+  // change takes new settings over at the next frame, all that come until then
+  // at once. An empty text takes a setting away.
+  function change(state, changes, all) {
+    state.pending = Object.assign(all ? {} : state.pending || {}, changes);
+    frame(state);
+  }
+
+  function frame(state) {
+    if (state.waiting) return;
+    state.waiting = true;
+    requestAnimationFrame(function () {
+      state.waiting = false;
+      var changes = state.pending || {};
+      state.pending = null;
+      try {
+        update(state, changes);
+      } catch (e) {
+        write(state.trouble, "The explorer has stopped: " + e.message + ". Load the page again.");
+      }
+    });
+  }
+
+  function update(state, changes) {
+    var settings = Object.assign({}, state.settings, changes);
+    Object.keys(settings).forEach(function (key) { if (settings[key] === "") delete settings[key]; });
+    state.width = width(state);
+    var view = draw(state.name, settings, state.width);
+    state.settings = view.settings;
+    state.view = view;
+
+    var wrong = {}, other = [];
+    view.errors.forEach(function (e) {
+      if (state.fields[e.key]) wrong[e.key] = e.message;
+      else other.push(e.message);
+    });
+    view.controls.forEach(function (c) { show(state.fields[c.key], c, wrong[c.key] || ""); });
+    write(state.trouble, other.join(" "));
+    if (view.errors.length === 0) {
+      state.picture.innerHTML = view.svg;
+      write(state.summary, view.summary);
+      values(state.rows, view.values);
+      write(state.notes, view.notes.join(" "));
+      remember(state.host, state);
+      state.shown = true;
+    }
+    state.live.classList.toggle("mwx-old", view.errors.length > 0);
+    state.linkField.hidden = true;
+    say(state);
+  }
+
+  function show(f, c, wrong) {
+    f.control = c;
+    if (c.options) {
+      var form = JSON.stringify(c.options.map(function (o) { return [o.value, o.label]; }));
+      if (form !== f.form) {
+        f.form = form;
+        f.input.textContent = "";
+        c.options.forEach(function (o) { make("option", { value: o.value }, f.input).textContent = o.label; });
+      }
+      f.input.value = c.text;
+    } else {
+      if (!f.typing && f.input.value !== c.text) f.input.value = c.text;
+      f.slider.max = c.slider.most;
+      if (!wrong) f.slider.value = c.slider.at;
+      f.slider.setAttribute("aria-valuetext", wrong ? "none: " + wrong : c.text);
+      f.slider.disabled = c.off;
+    }
+    f.input.disabled = c.off;
+    f.box.classList.toggle("mwx-off", c.off);
+    if (f.buttons) {
+      f.buttons.forEach(function (b, i) {
+        var there = c.buttons && c.buttons[i];
+        b.setAttribute("aria-disabled", there && Object.keys(there.sets).length > 0 ? "false" : "true");
+      });
+    }
+    if (wrong) f.input.setAttribute("aria-invalid", "true");
+    else f.input.removeAttribute("aria-invalid");
+    write(f.error, wrong);
+  }
+
+  function values(body, list) {
+    while (body.rows.length > list.length) body.deleteRow(-1);
+    list.forEach(function (v, i) {
+      var row = body.rows[i];
+      if (!row) {
+        row = make("tr", {}, body);
+        make("th", { scope: "row" }, row);
+        make("td", {}, row);
+      }
+      row.setAttribute("data-key", v.key);
+      write(row.cells[0], v.label);
+      write(row.cells[1], v.text);
+    });
+  }
+
+  // What a screen reader says: once things have come to rest, not at each frame.
+  function say(state) {
+    clearTimeout(state.saying);
+    if (!state.shown) return;
+    state.saying = setTimeout(function () {
+      var errors = state.view.errors.map(function (e) { return e.message; });
+      write(state.status, errors.length > 0 ? errors.join(" ") : state.view.summary);
+    }, 700);
+  }
+
+  function copy(state) {
+    var text = link(state.host, state.view.query);
+    function told(ok) {
+      state.linkField.value = text;
+      state.linkField.hidden = ok;
+      if (!ok) state.linkField.select();
+      clearTimeout(state.saying);
+      write(state.status, ok ? "The link is copied." : "Copy the link from the field.");
+      state.status.classList.add("mwx-told");
+      setTimeout(function () { state.status.classList.remove("mwx-told"); }, 4000);
+    }
+    if (!navigator.clipboard) return told(false);
+    navigator.clipboard.writeText(text).then(function () { told(true); }, function () { told(false); });
+  }
+
+  // --- what happens to the page ----------------------------------------------------
+
+  var watching = false;
+
+  function watch() {
+    if (watching) return;
+    watching = true;
+    new MutationObserver(repaint).observe(doc.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name", "class", "style"] });
+    new MutationObserver(repaint).observe(doc.documentElement, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
+    if (root.matchMedia) root.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+    root.addEventListener("hashchange", function () {
+      all().forEach(function (host) {
+        var state = host.memorywallState;
+        if (!state || !state.update || notebook(host) !== null) return;
+        var query = linked(host);
+        if (query === null) return;
+        state.link = query;
+        state.settings = {};
+        change(state, parse(query), true);
+        host.scrollIntoView();
+      });
+    });
+  }
+
+  root.memorywall = Object.assign(root.memorywall || {}, { explore: explore, explorerTiming: timing });
+
+  function begun() { all().forEach(explore); }
+  if (doc.readyState === "loading") doc.addEventListener("DOMContentLoaded", begun);
+  else begun();
+})(window);

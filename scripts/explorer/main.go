@@ -1,0 +1,115 @@
+// Explorer prints what the explorers of the lesson show.
+//
+//	go run ./scripts/explorer                      the explorers and their settings
+//	go run ./scripts/explorer tile n=4096 b=342    the values that follow
+//	go run ./scripts/explorer --json               answers requests on standard input
+//
+// A request is a line of JSON such as
+// {"name": "tile", "settings": {"b": "64"}, "width": 760}, its answer a line with
+// the explore.View. So what the page computes can be held against it.
+//
+// The folder holds the page's part of the explorers too: explorer.js and
+// explorer.css.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"memorywall/pkg/explore"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run returns the exit code: 0, or 2 for a mistake in the call.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var err error
+	switch {
+	case len(args) == 0:
+		err = list(stdout)
+	case len(args) == 1 && args[0] == "--json":
+		err = answer(stdin, stdout)
+	default:
+		err = show(args[0], args[1:], stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "explorer: %v\n", err)
+		return 2
+	}
+	return 0
+}
+
+func list(stdout io.Writer) error {
+	for _, name := range explore.Names() {
+		view, err := explore.Draw(name, nil, explore.MostWidth)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "%s: %s\n", name, view.Title)
+		w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+		for _, c := range view.Controls {
+			fmt.Fprintf(w, "    %s=%s\t%s\t%s\n", c.Key, c.Text, c.Label, c.Help)
+		}
+		w.Flush()
+	}
+	return nil
+}
+
+func show(name string, pairs []string, stdout io.Writer) error {
+	settings := map[string]string{}
+	for _, pair := range pairs {
+		key, text, ok := strings.Cut(pair, "=")
+		if !ok {
+			return fmt.Errorf("argument is %q: it must be a setting, such as b=64", pair)
+		}
+		settings[key] = text
+	}
+	view, err := explore.Draw(name, settings, explore.MostWidth)
+	if err != nil {
+		return err
+	}
+	if len(view.Errors) > 0 {
+		return fmt.Errorf("%s", view.Errors[0].Message)
+	}
+	fmt.Fprintf(stdout, "%s\n%s\n", view.Title, view.Summary)
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	for _, v := range view.Values {
+		fmt.Fprintf(w, "    %s\t%s\n", v.Label, v.Text)
+	}
+	return w.Flush()
+}
+
+// request asks for one view.
+type request struct {
+	Name     string            `json:"name"`
+	Settings map[string]string `json:"settings"`
+	Width    int               `json:"width"`
+}
+
+func answer(stdin io.Reader, stdout io.Writer) error {
+	in, out := json.NewDecoder(stdin), bufio.NewWriter(stdout)
+	for n := 1; ; n++ {
+		var r request
+		if err := in.Decode(&r); err == io.EOF {
+			return out.Flush()
+		} else if err != nil {
+			return fmt.Errorf("request %d is no such JSON: %w", n, err)
+		}
+		view, err := explore.Draw(r.Name, r.Settings, r.Width)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(view)
+		if err != nil {
+			return err
+		}
+		out.Write(append(text, '\n'))
+	}
+}

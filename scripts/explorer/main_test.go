@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"memorywall/pkg/explore"
+)
+
+func call(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, err strings.Builder
+	code = run(args, strings.NewReader(stdin), &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestList(t *testing.T) {
+	code, stdout, stderr := call("")
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit %d, %q", code, stderr)
+	}
+	for _, name := range explore.Names() {
+		keys, err := explore.Keys(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range keys {
+			if !strings.Contains(stdout, "    "+key+"=") {
+				t.Errorf("%s: the list has no setting %s:\n%s", name, key, stdout)
+			}
+		}
+	}
+}
+
+func TestShow(t *testing.T) {
+	code, stdout, stderr := call("", "tile", "n=4096", "b=342")
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "163.8 FLOP/byte") || !strings.Contains(stdout, "701,784 bytes") {
+		t.Errorf("exit %d, %q\n%s", code, stderr, stdout)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"tiles"}, `explorer is "tiles": it must be one of`},
+		{[]string{"tile", "b"}, `argument is "b": it must be a setting`},
+		{[]string{"tile", "b=0"}, "b is 0: it must be a whole number from 1"},
+		{[]string{"--jsn"}, `explorer is "--jsn"`},
+	} {
+		code, stdout, stderr := call("", c.args...)
+		if code != 2 || stdout != "" || !strings.Contains(stderr, c.want) {
+			t.Errorf("%q: exit %d, %q, want %q", c.args, code, stderr, c.want)
+		}
+	}
+}
+
+// The style sheet's colours for a light page are those of the pictures, and it
+// has each of them for a dark page too.
+func TestColours(t *testing.T) {
+	css, err := os.ReadFile("explorer.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile(`(?s)\n\.memorywall-explorer(\[data-theme="dark"\])? \{(.*?)\n\}`).FindAllStringSubmatch(string(css), -1)
+	if len(blocks) != 2 || blocks[0][1] != "" || blocks[1][1] == "" {
+		t.Fatalf("%d sets of colours, want one for light pages and one for dark ones", len(blocks))
+	}
+	sets := [2]map[string]string{{}, {}}
+	for i, block := range blocks {
+		for _, m := range regexp.MustCompile(`--mw-([a-z-]+): (?:var\(--jp-layout-color0, )?(#[0-9a-f]{6})`).FindAllStringSubmatch(block[2], -1) {
+			sets[i][m[1]] = m[2]
+		}
+	}
+	used := map[string]string{}
+	for _, settings := range []map[string]string{nil, {"capacity": "64"}} {
+		for _, name := range explore.Names() {
+			view, err := explore.Draw(name, settings, explore.MostWidth)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`var\(--mw-([a-z-]+),(#[0-9a-f]{6})\)`).FindAllStringSubmatch(view.SVG, -1) {
+				used[m[1]] = m[2]
+			}
+		}
+	}
+	if len(used) < 10 {
+		t.Fatalf("the pictures use the colours %v", used)
+	}
+	for name, colour := range used {
+		if sets[0][name] != colour {
+			t.Errorf("%s is %s in pictures and %q on light pages", name, colour, sets[0][name])
+		}
+		if dark := sets[1][name]; dark == "" || dark == colour && name != "line" {
+			t.Errorf("%s is %q on dark pages", name, dark)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	code, stdout, stderr := call(`{"name":"tile","settings":{"b":"64"},"width":400}`+"\n"+`{"name":"decode","settings":{"batch":"x"}}`+"\n", "--json")
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if code != 0 || stderr != "" || len(lines) != 2 {
+		t.Fatalf("exit %d, %q, %d lines", code, stderr, len(lines))
+	}
+	var views [2]explore.View
+	for i, line := range lines {
+		if err := json.Unmarshal([]byte(line), &views[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if views[0].Settings["b"] != "64" || views[0].SVG == "" || len(views[1].Errors) != 1 || views[1].Errors[0].Key != "batch" {
+		t.Errorf("answers:\n%s", stdout)
+	}
+	for _, bad := range []string{"{", `{"name":"no"}`} {
+		if code, _, stderr := call(bad, "--json"); code != 2 || stderr == "" {
+			t.Errorf("%s: exit %d, %q", bad, code, stderr)
+		}
+	}
+}
