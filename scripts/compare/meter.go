@@ -240,7 +240,7 @@ func measure[T matmul.Float](m *meter, s shape, k *kept[T]) (Row, error) {
 	var peak, read float64
 	// The roofs are the best of these turns, and of some before them: the clock
 	// and what other machines leave of the memory change within a run.
-	for range 10 {
+	for range 4 {
 		p, err := m.peak(s, float64(size))
 		if err != nil {
 			return Row{}, err
@@ -254,12 +254,14 @@ func measure[T matmul.Float](m *meter, s shape, k *kept[T]) (Row, error) {
 		}
 		peak = max(peak, p)
 		if s.weights {
-			r, err := m.bandwidth(rawBytes(w[next*weights:][:weights]), s.threads)
+			r, err := m.bandwidth(s.threads, func(pass int) []byte {
+				return rawBytes(w[(next+pass)%copies*weights:][:weights])
+			})
 			if err != nil {
 				return Row{}, err
 			}
 			read = max(read, r)
-			next = (next + 1) % copies
+			next = (next + passes) % copies
 		}
 		if reps > 1 {
 			if _, err := ours(1); err != nil {
@@ -348,7 +350,7 @@ func (m *meter) peak(s shape, size float64) (float64, error) {
 }
 
 func peak[T probe.Float](isa string, threads int) (float64, error) {
-	const rounds = 400_000
+	const rounds, times = 400_000, 8
 	loops := make([]*probe.Compute[T], threads)
 	for i := range loops {
 		var err error
@@ -356,12 +358,25 @@ func peak[T probe.Float](isa string, threads int) (float64, error) {
 			return 0, err
 		}
 	}
-	t := bench.Together(threads, 1, func(i, _ int) { loops[i].Run(rounds) })
-	return float64(threads) * rounds * float64(loops[0].FLOPs()) / t[0] * 1e-9, nil
+	t := bench.Together(threads, times, func(i, _ int) { loops[i].Run(rounds) })
+	return float64(threads) * times * rounds * float64(loops[0].FLOPs()) / sum(t) * 1e-9, nil
 }
 
-// bandwidth measures how fast so many threads read p together, GB/s.
-func (m *meter) bandwidth(p []byte, threads int) (float64, error) {
+func sum(all []float64) (s float64) {
+	for _, x := range all {
+		s += x
+	}
+	return s
+}
+
+// passes is how many arrays a turn of bandwidth reads: as with a multiply, the
+// rate of a turn is that of some calls on end.
+const passes = 8
+
+// bandwidth measures how fast so many threads read arrays together, GB/s. All
+// that array returns must be equally long.
+func (m *meter) bandwidth(threads int, array func(pass int) []byte) (float64, error) {
+	p := array(0)
 	if m.load == nil {
 		load, err := bench.FastestLoad(p[:len(p)/probe.RoundBytes*probe.RoundBytes])
 		if err != nil {
@@ -371,11 +386,15 @@ func (m *meter) bandwidth(p []byte, threads int) (float64, error) {
 	}
 	part := len(p) / threads / probe.RoundBytes * probe.RoundBytes
 	errs := make([]error, threads)
-	t := bench.Together(threads, 1, func(i, _ int) { errs[i] = m.load(p[i*part:][:part], 1) })
+	t := bench.Together(threads, passes, func(i, k int) {
+		if err := m.load(array(k)[i*part:][:part], 1); err != nil {
+			errs[i] = err
+		}
+	})
 	if err := errors.Join(errs...); err != nil {
 		return 0, err
 	}
-	return float64(threads) * float64(part) / t[0] * 1e-9, nil
+	return passes * float64(threads) * float64(part) / sum(t) * 1e-9, nil
 }
 
 // bandwidthOnce measures the memory roof of so many threads for the shapes that
@@ -391,7 +410,7 @@ func (m *meter) bandwidthOnce(threads int) (float64, error) {
 	defer free()
 	var best float64
 	for range 8 {
-		v, err := m.bandwidth(rawBytes(p), threads)
+		v, err := m.bandwidth(threads, func(int) []byte { return rawBytes(p) })
 		if err != nil {
 			return 0, err
 		}
