@@ -57,7 +57,10 @@ function answer(request, response) {
 function inWindow(name, define) {
   describe(name, () => {
     let window;
-    before(async () => (window = await browser.open(name.replace(/\W+/g, "-"))));
+    before(async () => {
+      window = await browser.open(name.replace(/\W+/g, "-"));
+      window.context.setDefaultTimeout(30_000);
+    });
     after(() => window.close());
     define((what, action) =>
       test(`${name}: ${what}`, LIMIT, async (t) => {
@@ -232,6 +235,7 @@ for (const name of pages) {
         assert.ok(found.passes > 10, "axe has tested something");
         assertNone(`${choice}, ${width} pixels`, found.bad);
       }
+      await page.setViewportSize({ width: 1440, height: 900 }); // a narrow page has its settings in the menu
       await theme(page, "system");
     });
 
