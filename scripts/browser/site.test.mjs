@@ -279,10 +279,13 @@ for (const name of pages) {
       for (const at of new Set([0, Math.floor(sections.length / 2)])) {
         if (sections.length === 0) continue;
         await links.nth(at).click();
-        await until(`${sections[at]} to be marked`, async () => (await page.locator('#contents [aria-current="location"]').getAttribute("href")) === (await links.nth(at).getAttribute("href")));
-        const top = await page.locator(`[id="${sections[at]}"]`).evaluate((node) => node.getBoundingClientRect().top);
-        const header = await page.locator(".top").evaluate((node) => node.getBoundingClientRect().bottom);
-        assert.ok(top >= header - 1 && top < 300, `${sections[at]} is ${top} pixels from the top, below a header of ${header}`);
+        let top, header, marked;
+        await until(() => `${sections[at]} to be marked (${marked}) and in sight: it is ${top} pixels from the top, below a header of ${header}`, async () => {
+          marked = await page.locator('#contents [aria-current="location"]').evaluateAll((all) => all.map((one) => one.hash).join());
+          top = await page.locator(`[id="${sections[at]}"]`).evaluate((node) => node.getBoundingClientRect().top);
+          header = await page.locator(".top").evaluate((node) => node.getBoundingClientRect().bottom);
+          return decodeURIComponent(marked) === `#${sections[at]}` && top >= header - 1 && top < 300;
+        });
       }
     });
 
@@ -367,11 +370,15 @@ for (const where of ["disk", "server"]) {
 
     step("the theme follows the system until the reader chooses, and the choice is remembered", async (page) => {
       const light = () => page.evaluate(() => [document.body.dataset.jpThemeLight, getComputedStyle(document.documentElement).backgroundColor]);
-      await page.emulateMedia({ colorScheme: "dark" });
-      const [said, dark] = await light();
-      assert.equal(said, "false");
-      await page.emulateMedia({ colorScheme: "light" });
-      const [, white] = await light();
+      const system = async (colorScheme) => {
+        await page.emulateMedia({ colorScheme });
+        return until(`a ${colorScheme} page`, async () => {
+          const [said, paper] = await light();
+          return said === String(colorScheme === "light") && paper;
+        });
+      };
+      const dark = await system("dark");
+      const white = await system("light");
       assert.notEqual(white, dark);
       await theme(page, "dark");
       assert.deepEqual(await light(), ["false", dark]);
