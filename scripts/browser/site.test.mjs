@@ -459,8 +459,12 @@ inWindow("keyboard only", (step) => {
         await page.locator("#menu").focus();
         await page.keyboard.press("Enter");
         assert.equal(await page.locator("#contents").isVisible(), true);
+        for (const next of ["code", "theme"]) {
+          await page.keyboard.press("Tab");
+          assert.equal((await focus()).at, next, "the settings come next");
+        }
         await page.keyboard.press("Tab");
-        assert.equal((await focus()).href, "index.html", "the contents come next");
+        assert.equal((await focus()).href, "index.html", "and then the contents");
         await page.keyboard.press("Escape");
         assert.equal(await page.locator("#contents").isVisible(), false);
         assert.equal((await focus()).at, "menu");

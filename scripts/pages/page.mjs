@@ -129,10 +129,10 @@ export function document(here, pages) {
 <a class="skip" href="#content">Skip to the text</a>
 <header class="top">
 <a class="brand" href="index.html"><svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true"><path d="M4 26 L15 10 H28" fill="none" stroke="currentColor" stroke-width="3.5" stroke-linecap="round" stroke-linejoin="round"/></svg>${SITE}</a>
+<button type="button" id="menu" aria-controls="contents" aria-expanded="false">Contents</button>
 <div class="settings" hidden>
 <label>Code <select id="code"><option value="written">as written</option><option value="shown">shown</option><option value="folded">folded</option></select></label>
 <label>Theme <select id="theme"><option value="system">system</option><option value="light">light</option><option value="dark">dark</option></select></label>
-<button type="button" id="menu" aria-controls="contents" aria-expanded="false">Contents</button>
 </div>
 </header>
 <div class="frame">
