@@ -142,7 +142,7 @@ function ticks(root) {
 function folds(root) {
   for (const fold of elements(root)) {
     if (fold.tagName !== "details" || attribute(fold, "class") !== undefined) continue;
-    addClass(fold, ancestor(fold, (node) => has(node, "memorywall-figure")) ? "numbers" : "answer");
+    addClass(fold, ancestor(fold, (node) => has(node, "html")) ? "numbers" : "answer");
   }
 }
 
