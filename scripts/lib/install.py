@@ -279,6 +279,8 @@ class Setup:
         """What it takes to build the pages, which is less: neither JupyterLab nor a kernel."""
         self.all([("Python", self.environment), ("Go", self.find_go), ("the charts", self.charts),
                   ("the explorers", self.explorers), ("the pages", self.pages)])
+        for note in self.notes:
+            say(note)
 
     def all(self, steps):
         for number, (name, action) in enumerate(steps, 1):

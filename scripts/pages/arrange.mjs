@@ -142,11 +142,25 @@ function ticks(root) {
 function folds(root) {
   for (const fold of elements(root)) {
     if (fold.tagName !== "details" || attribute(fold, "class") !== undefined) continue;
-    addClass(fold, ancestor(fold, (node) => has(node, "memorywall-figure")) ? "numbers" : "answer");
+    addClass(fold, ancestor(fold, (node) => has(node, "html")) ? "numbers" : "answer");
   }
 }
 
 // ------------------------------------------------------- headings and links
+
+/** The first element of each cell, by the cell's name; takes out what marked them. */
+function cells(root) {
+  const found = new Map();
+  for (const mark of elements(root)) {
+    const name = attribute(mark, "data-cell");
+    if (name === undefined) continue;
+    const list = mark.parentNode.childNodes;
+    const first = list.slice(list.indexOf(mark) + 1).find((node) => node.tagName);
+    if (first) found.set(name, first);
+    remove(mark);
+  }
+  return found;
+}
 
 /** Names each heading, and returns [{level, id, text, html}] of all. */
 function headings(root) {
@@ -174,10 +188,11 @@ function headings(root) {
  *
  * @param {string} html of all its cells
  * @param {(name: string|undefined, svg: Buffer) => string} keep stores a picture and returns its address
- * @returns {{tree: object, headings: {level: number, id: string, text: string}[], ids: Set<string>}}
+ * @returns {{tree: object, headings: {level: number, id: string, text: string}[], ids: Set<string>, cells: Map<string, object>}}
  */
 export function arrange(html, keep) {
   const tree = parseFragment(html);
+  const firsts = cells(tree);
   pictures(tree, keep);
   figures(tree);
   tables(tree);
@@ -191,16 +206,17 @@ export function arrange(html, keep) {
     if (ids.has(id)) throw new BadNotebook(`the id ${id} is there twice`);
     ids.add(id);
   }
-  return { tree, headings: heads, ids };
+  return { tree, headings: heads, ids, cells: firsts };
 }
 
 /**
  * Lets links to notebooks lead to their pages. An anchor may be written as
- * JupyterLab names a heading (Ridge-point) or as the page does (ridge-point).
+ * JupyterLab names a heading (Ridge-point) or a cell (cell-id=ridge), or as the
+ * page names its heading (ridge-point).
  *
  * @param {object} tree as arrange returned it
  * @param {string} from the name of the notebook that it is of
- * @param {Map<string, {page: string, ids: Set<string>}>} pages by the name of their notebook
+ * @param {Map<string, {page: string, ids: Set<string>, cells: Map<string, object>}>} pages by the name of their notebook
  */
 export function relink(tree, from, pages) {
   for (const link of elements(tree)) {
@@ -212,14 +228,20 @@ export function relink(tree, from, pages) {
     if (!target) throw new BadNotebook(`the link ${href} leads to nothing that has a page`);
     let to = path === "" ? "" : target.page;
     if (hash) {
-      // The glossary has a cell for each term, which JupyterLab finds by its id.
-      const wanted = decodeURIComponent(hash).replace(/^cell-id=term-/, "");
-      const id = [wanted, slug(wanted)].find((one) => target.ids.has(one));
+      const wanted = decodeURIComponent(hash);
+      const cell = /^cell-id=(.+)$/.exec(wanted)?.[1];
+      const id = cell ? idOf(target.cells.get(cell), cell) : [wanted, slug(wanted)].find((one) => target.ids.has(one));
       if (!id) throw new BadNotebook(`the link ${href} leads to an anchor that ${target.page} does not have`);
       to += `#${encodeURIComponent(id)}`;
     }
     set(link, "href", to);
   }
+}
+
+/** The id of a cell's first element; it gets one where it has none. */
+function idOf(node, cell) {
+  if (node && attribute(node, "id") === undefined) set(node, "id", `cell-${slug(cell)}`);
+  return node && attribute(node, "id");
 }
 
 /** Puts HTML behind the page's first heading. */

@@ -93,8 +93,8 @@ export function build(out, from = NOTEBOOKS) {
   assets(out);
   explorers(out);
   mkdirSync(join(out, "notebooks"));
+  for (const page of pages) naming(page, () => relink(page.tree, page.name, byName));
   for (const page of pages) {
-    naming(page, () => relink(page.tree, page.name, byName));
     behindTitle(page.tree, run(page));
     page.content = serialize(page.tree);
     const at = chapters.indexOf(page);

@@ -82,20 +82,21 @@ describe("headings and links", () => {
   const two = (link) => site({
     "00_index": [text("# Start"), text(link)],
     "01_one": [text("# 01 · One"), text("## Ridge point\n\n## Ridge point\n\n### Is it: $so$?")],
-    "02_two": [text("# 02 · Two")],
-    glossary: [text("# Glossary"), text('## <a id="tile"></a>Tile')],
+    "02_two": [text("# 02 · Two"), text("A paragraph.", { id: "a_cell" })],
+    glossary: [text("# Glossary"), text('## <a id="tile"></a>Tile'), text("## Ridge point", { id: "term-ridge" })],
   });
 
   test("a link to a notebook leads to its page, with its anchor as the page or JupyterLab names it", () => {
     for (const [link, href] of [
       ["01_one.ipynb", "01_one.html"], ["./01_one.ipynb#ridge-point", "01_one.html#ridge-point"],
       ["01_one.ipynb#Ridge-point", "01_one.html#ridge-point"], ["glossary.ipynb#tile", "glossary.html#tile"],
+      ["glossary.ipynb#cell-id=term-ridge", "glossary.html#ridge-point"], ["02_two.ipynb#cell-id=a_cell", "02_two.html#cell-a-cell"],
       ["00_index.ipynb", "index.html"], ["#start", "#start"], ["https://example.org/a.ipynb", "https://example.org/a.ipynb"],
     ]) assert.ok(two(`[it](${link})`)("index.html").includes(`<a href="${href}">it</a>`), link);
   });
 
   test("a link that leads nowhere stops the build and names the notebook", () => {
-    for (const link of ["03_none.ipynb", "01_one.ipynb#none", "../README.md", "#none"]) {
+    for (const link of ["03_none.ipynb", "01_one.ipynb#cell-id=none", "01_one.ipynb#none", "../README.md", "#none"]) {
       assert.throws(() => two(`[it](${link})`), new RegExp(`00_index\\.ipynb: the link ${link} leads to`));
     }
   });
@@ -105,6 +106,7 @@ describe("headings and links", () => {
     for (const id of ["01-one", "ridge-point", "ridge-point-2"]) assert.match(html, new RegExp(`<h\\d id="${id}">`));
     assert.match(html, /<ol><li><a href="#ridge-point">Ridge point<\/a><\/li><li><a href="#ridge-point-2">Ridge point<\/a><ol><li>/);
     assert.match(two("")("glossary.html"), /<h2 id="tile-2"><a id="tile">/);
+    assert.match(two("[it](02_two.ipynb#cell-id=a_cell)")("02_two.html"), /<p id="cell-a-cell">A paragraph/);
   });
 
   test("chapters are read in order; what is not a chapter stands apart", () => {

@@ -27,6 +27,11 @@ function outputs(cell) {
   return cell.outputsFolded ? `<details class="folded"><summary>Results</summary>${all}</details>` : all;
 }
 
+/** Where a cell begins: a link may name it, as notebook.ipynb#cell-id=NAME. */
+function start(cell) {
+  return cell.id ? `<span data-cell="${escape(cell.id)}"></span>` : "";
+}
+
 function code(cell) {
   const words = says(cell);
   return `<div class="cell"><details class="code"${cell.folded ? "" : " open"}>` +
@@ -46,7 +51,7 @@ export function body(cells) {
     const cell = cells[i];
     if (cell.tags.includes("setup")) continue; // it says how the kernel builds
     if (cell.type === "code") {
-      parts.push(code(cell));
+      parts.push(start(cell) + code(cell));
     } else if (cell.type === "markdown") {
       let text = markdown(cell.source);
       if (cell.tags.includes("question")) {
@@ -54,7 +59,7 @@ export function body(cells) {
         text = `<div class="question-card">${text}</div>`;
       }
       if (cell.id === "keep") text = `<div class="keep">${text}</div>`;
-      parts.push(text);
+      parts.push(start(cell) + text);
     }
   }
   return parts.join("\n");
@@ -124,10 +129,10 @@ export function document(here, pages) {
 <a class="skip" href="#content">Skip to the text</a>
 <header class="top">
 <a class="brand" href="index.html"><svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true"><path d="M4 26 L15 10 H28" fill="none" stroke="currentColor" stroke-width="3.5" stroke-linecap="round" stroke-linejoin="round"/></svg>${SITE}</a>
+<button type="button" id="menu" aria-controls="contents" aria-expanded="false">Contents</button>
 <div class="settings" hidden>
 <label>Code <select id="code"><option value="written">as written</option><option value="shown">shown</option><option value="folded">folded</option></select></label>
 <label>Theme <select id="theme"><option value="system">system</option><option value="light">light</option><option value="dark">dark</option></select></label>
-<button type="button" id="menu" aria-controls="contents" aria-expanded="false">Contents</button>
 </div>
 </header>
 <div class="frame">
@@ -135,7 +140,7 @@ export function document(here, pages) {
 ${navigation(pages, here)}
 </nav>
 <main id="content" tabindex="-1">
-<article>
+<article${here.chapter ? "" : ' class="apart"'}>
 ${here.content}
 </article>
 ${pager}
