@@ -117,7 +117,7 @@ func (l loops) buttons(now *big.Int, t turn) []Button {
 		to("first", "first step", big.NewInt(1)),
 		to("◀", "step back", new(big.Int).Sub(now, big.NewInt(1))),
 		to("▶", "step on", new(big.Int).Add(now, big.NewInt(1))),
-		to("next C tile", "to the next tile of C", tile.Add(tile, side)),
+		to("next C tile", "to the next C tile", tile.Add(tile, side)),
 		to("next row", "to the next row of tiles of C", line.Add(line, row)),
 		to("last", "last step", steps),
 	}

@@ -301,7 +301,7 @@ inWindow("a page from the disk", (step) => {
       return (await tile.settings()).step;
     };
     assert.equal(await press("step on"), "2");
-    assert.equal(await press("to the next tile of C"), "13");
+    assert.equal(await press("to the next C tile"), "13");
     assert.equal(await press("to the next row of tiles of C"), "145");
     assert.equal(await press("step back"), "144");
     assert.equal(await press("last step"), "1728");

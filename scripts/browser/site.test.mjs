@@ -302,10 +302,11 @@ inWindow("links", (step) => {
     const seen = new Map();
     for (const name of pages) {
       await page.goto(new URL(name, FILES).href);
-      seen.set(name, await page.evaluate(() => ({
+      seen.set(name, await page.evaluate((site) => ({
         ids: [...document.querySelectorAll("[id]")].map((one) => one.id),
-        links: [...document.querySelectorAll("[href], [src]")].filter((one) => one.namespaceURI.endsWith("xhtml")).map((one) => one.getAttribute("href") ?? one.getAttribute("src")),
-      })));
+        links: [...document.querySelectorAll("[href], [src]")].filter((one) => one.namespaceURI.endsWith("xhtml"))
+          .map((one) => (one.getAttribute("href") ?? one.getAttribute("src")).replace(site, "")), // explorers name the whole address
+      }), FILES.href));
     }
     const lost = [];
     let inside = 0;
