@@ -209,7 +209,11 @@ func (l Ladder) time(o Options, p *problems, weights *rotating, cases []Case) (L
 	if l.Threads > 1 {
 		counts = append(counts, l.Threads)
 	}
-	next, note, warning := l.readable(weights)
+	next, free, note, warning, err := l.readable(weights)
+	if err != nil {
+		return Ladder{}, err
+	}
+	defer free()
 	if note != "" {
 		l.Notes = append(l.Notes, note)
 	}
@@ -229,7 +233,7 @@ func (l Ladder) time(o Options, p *problems, weights *rotating, cases []Case) (L
 		roofs = append(roofs, peak, read)
 	}
 	all := append(slices.Clip(cases), roofs...)
-	o, err := check(o, all)
+	o, err = check(o, all)
 	if err != nil {
 		return Ladder{}, err
 	}
@@ -276,10 +280,11 @@ func (l Ladder) time(o Options, p *problems, weights *rotating, cases []Case) (L
 // never touched is slow to get on a virtual machine.
 const maxReadable = 256 << 20
 
-// readable returns what the loop over memory reads in each call.
-func (l Ladder) readable(weights *rotating) (next func() []float32, note, warning string) {
+// readable returns what the loop over memory reads in each call, and a function
+// that gives it back.
+func (l Ladder) readable(weights *rotating) (next func() []float32, free func(), note, warning string, err error) {
 	if weights != nil {
-		return weights.next, "", ""
+		return weights.next, func() {}, "", "", nil
 	}
 	last, known := l.Host.LastLevel()
 	all, _ := budget(l.Host)
@@ -289,10 +294,14 @@ func (l Ladder) readable(weights *rotating) (next func() []float32, note, warnin
 		size = min(most, beyondCache*last.Bytes)
 	}
 	size = max(size, 1<<20)
-	array := make([]float32, size/4)
-	for i := range array {
-		array[i] = 1 // a page that was never written may be no memory at all
+	// In large pages where the system gives them: in small ones the search for
+	// pages would hold the loop back, not the memory.
+	p, free, err := probe.Alloc(size)
+	if err != nil {
+		return nil, nil, "", "", err
 	}
+	probe.Fill(p)
+	array := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(p))), len(p)/4)
 	note = fmt.Sprintf("the bandwidth is that of reading %s", binarySize(size))
 	switch {
 	case !known:
@@ -303,7 +312,7 @@ func (l Ladder) readable(weights *rotating) (next func() []float32, note, warnin
 		warning = fmt.Sprintf("what is read is %.1f times the last-level cache (%s), not %d: part of it may live there",
 			float64(size)/float64(last.Bytes), last, beyondCache)
 	}
-	return func() []float32 { return array }, note, warning
+	return func() []float32 { return array }, free, note, warning, nil
 }
 
 // peakCase is a loop of multiply-adds in registers on each thread.

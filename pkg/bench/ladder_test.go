@@ -191,13 +191,17 @@ func TestReadable(t *testing.T) {
 		if math.MaxInt == math.MaxInt32 && c.bytes == maxReadable {
 			continue // a smaller address space reads less
 		}
-		next, note, warning := l.readable(nil)
+		next, free, note, warning, err := l.readable(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if got := 4 * len(next()); got != c.bytes {
 			t.Errorf("last-level cache of %d bytes: reads %d bytes; want %d", c.last, got, c.bytes)
 		}
 		if !strings.Contains(note, binarySize(int64(c.bytes))) || !strings.Contains(warning, c.warning) || (warning == "") != (c.warning == "") {
 			t.Errorf("last-level cache of %d bytes: note %q, warning %q", c.last, note, warning)
 		}
+		free()
 	}
 }
 
