@@ -122,11 +122,11 @@ func Decode(size int, rows []int, o Options) (Ladder, error) {
 	}
 	l.Notes, l.Warnings = notes, warnings
 	p := &problems{random: rand.New(rand.NewPCG(1, 2))}
-	weights := &rotating{size: size, all: [][]float32{smallInts[float32](p, size*size)}}
-	for len(weights.all) < count {
-		// Equal content: what counts is that each has memory of its own.
-		weights.all = append(weights.all, slices.Clone(weights.all[0]))
+	weights, free, err := newRotating(smallInts[float32](p, size*size), size, count)
+	if err != nil {
+		return Ladder{}, err
 	}
+	defer free()
 	var cases []Case
 	for _, m := range rows {
 		c, err := decodeCase(p, m, l.Threads, weights)
@@ -143,6 +143,23 @@ type rotating struct {
 	size int
 	all  [][]float32
 	at   int
+}
+
+// newRotating returns count copies of a matrix, each with memory of its own, in
+// large pages where the system gives them, and a function that gives it back.
+func newRotating(matrix []float32, size, count int) (*rotating, func(), error) {
+	each := (len(matrix)*4-1)/probe.AlignBytes*probe.AlignBytes + probe.AlignBytes
+	p, free, err := probe.Alloc(int64(each) * int64(count))
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &rotating{size: size}
+	for i := range count {
+		x := unsafe.Slice((*float32)(unsafe.Pointer(&p[i*each])), len(matrix))
+		copy(x, matrix)
+		r.all = append(r.all, x)
+	}
+	return r, free, nil
 }
 
 func (r *rotating) next() []float32 {
