@@ -216,6 +216,8 @@ func TestParametersCanBeChanged(t *testing.T) {
 				values := []string{k.times(2), k.times(0.5), "0", "-1", pastPromise(program, k.name)}
 				if strings.ContainsAny(k.value, ".eE") {
 					values = append(values, huge)
+				} else {
+					values = append(values, k.value+".0")
 				}
 				for _, value := range values {
 					name := cell + " " + k.name + " = " + value
@@ -238,6 +240,12 @@ func TestParametersCanBeChanged(t *testing.T) {
 		ch, r, before := changes[name], runs[name], runs[changes[name].cell]
 		if !before.ok || strings.Contains(before.text, "✗") {
 			t.Errorf("%s: it fails as it stands:\n%s", ch.cell, before.text)
+		}
+		if strings.Contains(r.text, "%!") {
+			t.Errorf("%s: a verb does not fit what it prints: %q", name, r.text[strings.Index(r.text, "%!"):][:20])
+		}
+		if strings.HasSuffix(ch.value, ".0") && r.text != before.text {
+			t.Errorf("%s: a whole number written with a point must mean the same:\n%s\nwithout:\n%s", name, r.text, before.text)
 		}
 		key := ch.cell + " " + ch.constant
 		alive[key] = alive[key] || r.text != before.text
