@@ -139,3 +139,23 @@ func TestReadme(t *testing.T) {
 		}
 	}
 }
+
+// The README's program runs as it stands.
+func TestReadmeProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program")
+	}
+	_, program, found := strings.Cut(readme(t), "```go\n")
+	program, _, closed := strings.Cut(program, "```\n")
+	if !found || !closed {
+		t.Fatal("README.md has no Go program")
+	}
+	all, err := facts.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("ridge point %.1f FLOP/byte, tile size %.0f\n", all["chip.ridge_flop_per_byte"], all["ridge_tile_4096_fp16.exact"])
+	if r := runAll(t, []variant{{"README.md", program}})["README.md"]; !r.ok || r.text != want {
+		t.Errorf("the README's program prints %q (success: %t); want %q", r.text, r.ok, want)
+	}
+}
