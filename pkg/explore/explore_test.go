@@ -440,7 +440,7 @@ func TestNumbersAsShown(t *testing.T) {
 
 func TestScales(t *testing.T) {
 	for _, s := range []scale{
-		octaves{1, 16}, octaves{1, 1_000_000_000}, octaves{64, 1 << 40}, octaves{3, 3}, octaves{5, 17}, decades{9, 18}, decades{-2, 1},
+		octaves{1, 16}, octaves{1, 1_000_000_000}, octaves{64, 1 << 40}, octaves{3, 3}, octaves{5, 17}, upTo{1}, upTo{2}, upTo{511}, upTo{512}, upTo{513}, upTo{1025}, upTo{4096}, upTo{4099}, upTo{1_000_000_000}, decades{9, 18}, decades{-2, 1},
 		evenly{big.NewInt(1)}, evenly{big.NewInt(2)}, evenly{big.NewInt(1000)}, evenly{big.NewInt(1001)}, evenly{big.NewInt(1728)}, evenly{power(10, 27)},
 	} {
 		if s.places() < 1 {
@@ -471,6 +471,18 @@ func TestScales(t *testing.T) {
 	for _, n := range []int64{1, 2, 3, 7, 8, 64, 128, 256, 4096, 1 << 20} {
 		if got := o.value(o.at(big.NewRat(n, 1))); got.Cmp(big.NewRat(n, 1)) != 0 {
 			t.Errorf("%d is not on the slider: %v is", n, got)
+		}
+	}
+	// Along all tiles of a matrix the neighbours of a small one are its own.
+	for _, most := range []int64{1, 7, 342, 512, 4096, 5000, 1_000_000_000} {
+		u := upTo{most}
+		for n := int64(1); n <= min(most, 2*finely); n++ {
+			if got := u.value(n - 1); got.Cmp(big.NewRat(n, 1)) != 0 {
+				t.Fatalf("up to %d: place %d is %v, want %d", most, n-1, got, n)
+			}
+		}
+		if got := u.value(u.places() - 1); got.Cmp(big.NewRat(most, 1)) != 0 {
+			t.Errorf("up to %d: the last place is %v", most, got)
 		}
 	}
 	d := decades{9, 18}
@@ -691,6 +703,39 @@ func TestSlidersMove(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The slider of the tile size ends at the side of the matrix, and its steps are
+// fine enough for the neighbours of a tile. More may be typed.
+func TestTheTileSliderEndsAtTheSide(t *testing.T) {
+	for _, n := range []string{"1", "2", "511", "4096", "4099", "1000000000"} {
+		slider := func(b string) (string, Slider) {
+			v := draw(t, "tile", "n", n, "b", b)
+			return v.Settings["b"], *v.Controls[slices.IndexFunc(v.Controls, func(c Control) bool { return c.Key == "b" })].Slider
+		}
+		_, first := slider("1")
+		if first.At != 0 {
+			t.Errorf("n = %s: a tile of 1 stands at %d", n, first.At)
+		}
+		if got, at := slider(fmt.Sprintf("@%d", first.Most)); got != n || at.At != first.Most {
+			t.Errorf("n = %s: the slider ends at %s, place %d of %d", n, got, at.At, first.Most)
+		}
+		if got, at := slider("1e9"); got != "1000000000" || at.At != first.Most {
+			t.Errorf("n = %s: a tile of 1e9 is %s, at %d of %d", n, got, at.At, first.Most)
+		}
+	}
+	v := draw(t, "tile", "n", "4096", "b", "342")
+	at := v.Controls[1].Slider.At
+	for step, want := range map[int64]string{-2: "340", -1: "341", 0: "342", 1: "343", 2: "344"} {
+		if got := draw(t, "tile", "n", "4096", "b", fmt.Sprintf("@%d", at+step)).Settings["b"]; got != want {
+			t.Errorf("%d places from 342 is %s, want %s", step, got, want)
+		}
+	}
+	// A place is read at once: while another setting is wrong, and for good.
+	v = must(Draw("tile", map[string]string{"n": "none", "b": "@1000"}, 760))
+	if len(v.Errors) != 1 || v.Settings["b"] != (upTo{mostTiled}).value(1000).RatString() || v.Settings["n"] != "none" {
+		t.Errorf("beside a wrong n: %v, %v", v.Settings, v.Errors)
 	}
 }
 

@@ -22,6 +22,10 @@ func drawTile(r *reader, v *View, width float64) {
 
 	var l loops
 	l.n, _ = r.integer(sideField)
+	tileField.scale = upTo{l.n} // a larger tile cuts nothing off
+	if r.wrong("n") {
+		tileField.scale = upTo{mostTiled}
+	}
 	l.b, _ = r.integer(tileField)
 	elem, _ := r.integer(elemField)
 	inFast, _ := r.number(room, binary)

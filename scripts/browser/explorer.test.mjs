@@ -310,6 +310,22 @@ inWindow("a page from the disk", (step) => {
     assert.equal(await press("first step"), "1");
   });
 
+  step("the slider of the tile ends at the side of the matrix, and an arrow key leads to the next tile", async (window) => {
+    const tile = Explorer.in(window, "tile");
+    await tile.slider("b").focus();
+    for (const [key, want] of [["ArrowRight", "343"], ["ArrowLeft", "342"], ["ArrowLeft", "341"], ["End", "4096"]]) {
+      await window.page.keyboard.press(key);
+      await tile.look();
+      assert.equal((await tile.settings()).b, want, key);
+    }
+    await tile.field("b").fill("5000");
+    await window.page.keyboard.press("Enter");
+    await tile.look();
+    assert.equal((await tile.settings()).b, "5000");
+    await tile.root.getByRole("button", { name: "Reset" }).click();
+    await tile.look();
+  });
+
   step("presets set the figures, and a figure of one's own leaves them", async (window) => {
     const roofline = Explorer.in(window, "roofline");
     await roofline.field("chip").selectOption({ label: "NVIDIA H100 SXM" });
