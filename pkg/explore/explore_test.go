@@ -323,6 +323,7 @@ func TestErrors(t *testing.T) {
 		{"tile", "b", "@", `b is "@": a place on its slider must be`},
 		{"tile", "elem", "17", "elem is 17: it must be a whole number from 1 to 16 bytes, such as 2 for FP16"},
 		{"tile", "capacity", "5", "capacity is 5 bytes: one element each of A, B and C at 2 bytes needs at least 6"},
+		{"tile", "capacity", "1", "capacity is 1 byte: one element each of A, B and C at 2 bytes needs at least 6"},
 		{"tile", "capacity", "64 QiB", `capacity is "64 QiB": it must be a whole number from 1 to 1,152,921,504,606,846,976 bytes, such as 64KiB`},
 		{"tile", "step", "1729", "step is 1729: it must be a whole number from 1 to 1,728, such as 1 or 1728"},
 		{"tile", "step", "0", "step is 0: it must be a whole number from 1 to 1,728"},
@@ -392,6 +393,10 @@ func TestNumbersAsTyped(t *testing.T) {
 		{flops, "19.5 TFLOPS", "19500000000000"}, {flops, "8 FLOP/s", "8"}, {flops, "8 B/s", ""},
 		{perSecond, "2.039e12", "2039000000000"}, {perSecond, "2039 GB/s", "2039000000000"}, {perSecond, "2GiB/s", "2147483648"},
 		{bytesUnit, "64 KiB", "65536"}, {bytesUnit, "80GiB", "85899345920"}, {bytesUnit, "16 bytes", "16"}, {bytesUnit, "16 B", "16"}, {bytesUnit, "16 GB", "16000000000"},
+		{bytesUnit, "64kib", "65536"}, {bytesUnit, "1mib", "1048576"}, {bytesUnit, "80gb", "80000000000"}, {bytesUnit, "80 GIB", "85899345920"}, {bytesUnit, "16 b", "16"},
+		{bytesUnit, "2 Byte", "2"}, {bytesUnit, "2eb", "2000000000000000000"}, {bytesUnit, "1e3b", "1000"}, {bytesUnit, "64ki", "65536"}, {count, "4ki", "4096"},
+		{bytesUnit, "1m", ""}, {bytesUnit, "1e", ""}, {bytesUnit, "1g", ""}, {bytesUnit, "\u212a", ""}, {bytesUnit, "1\u212aB", ""},
+		{flops, "312 tflop/s", "312000000000000"}, {flops, "312t", ""}, {perSecond, "2039gb/s", "2039000000000"},
 		{weights, "7B", "7000000000"}, {weights, "7b", "7000000000"}, {weights, "0.5 B", "500000000"}, {weights, "70G", "70000000000"},
 	} {
 		got, ok := c.m.parse(c.text)
@@ -501,7 +506,9 @@ func TestTextsOfNumbers(t *testing.T) {
 		{plain(153.0161), "153.0"}, {plain(153), "153"}, {plain(1365.333), "1,365"}, {plain(0.49994), "0.4999"}, {plain(0.0012345), "0.001234"}, {plain(1.2e-7), "1.2e-7"}, {plain(70670), "70,670"}, {plain(0), "0"},
 		{percent(1), "100%"}, {percent(0.00326657), "0.327%"}, {percent(0.787), "78.7%"}, {percent(0.99996), "100%"}, {percent(1e-9), "1.00e-7%"},
 		{integer(big.NewInt(137438953472)), "137,438,953,472"}, {integer(power(10, 27)), "1e27"}, {integer(big.NewInt(0)), "0"},
-		{kibi(big.NewInt(65536)), "64 KiB"}, {kibi(big.NewInt(1000)), "1,000 bytes"}, {kibi(big.NewInt(701784)), "685.3 KiB"}, {kibi(power(2, 90)), "1,074,000,000 EiB"},
+		{kibi(big.NewInt(65536)), "64 KiB"}, {kibi(big.NewInt(1)), "1 byte"}, {si(1, "bytes"), "1 byte"}, {si(1, "FLOP/s"), "1 FLOP/s"}, {si(1, "s"), "1 s"}, {si(1, ""), "1"},
+		{counted("1", "elements"), "1 element"}, {counted("11", "elements"), "11 elements"}, {counted("1.0", "bytes"), "1.0 bytes"}, {counted("1", ""), "1"},
+		{counted("1", "tokens/s"), "1 tokens/s"}, {kibi(big.NewInt(1000)), "1,000 bytes"}, {kibi(big.NewInt(701784)), "685.3 KiB"}, {kibi(power(2, 90)), "1,074,000,000 EiB"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

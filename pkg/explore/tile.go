@@ -38,6 +38,11 @@ func drawTile(r *reader, v *View, width float64) {
 	if !r.well() {
 		return
 	}
+	if least := 3 * elem; capacity < least { // said here, where one byte is not "1 bytes"
+		r.fail("capacity", "capacity is %s: one element each of A, B and C at %s needs at least %d",
+			counted(fmt.Sprint(capacity), "bytes"), counted(fmt.Sprint(elem), "bytes"), least)
+		return
+	}
 	largest, err := tiling.LargestTile(capacity, elem)
 	if err != nil {
 		r.failed("capacity", err)
