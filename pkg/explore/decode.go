@@ -48,8 +48,8 @@ func drawDecode(r *reader, v *View, width float64) {
 	v.Notes = append(notes, "Only the reads of the weights are counted: an upper bound of what a program can get. The attention cache takes time of its own.")
 	v.Summary = fmt.Sprintf("Batch %s: at most %s tokens/s for all, %s for each request; a step takes at least %s. %s of the peak, %s; the ridge point is at a batch of %s.",
 		grouped(fmt.Sprint(batch)), plain(s.all), plain(s.each), si(s.floors.AtLeast(), "s"), percent(s.share), s.bound, plain(enough))
-	v.Alt = fmt.Sprintf("Tokens per second against the batch, on log–log axes, for %s weights on %s. All requests together: in proportion to the batch up to %s requests, level at %s tokens/s from there. Each request: level at %s tokens/s up to there, then falling. The dots stand at a batch of %d: %s and %s tokens/s.",
-		si(params, ""), machine.Name, plain(enough), plain(s.most), plain(alone), batch, plain(s.all), plain(s.each))
+	v.Alt = fmt.Sprintf("Tokens per second against the batch, on log–log axes, for %s on %s. All requests together: in proportion to the batch up to %s, level at %s tokens/s from there. Each request: level at %s tokens/s up to there, then falling. The dots stand at a batch of %d: %s and %s tokens/s.",
+		counted(si(params, ""), "weights"), machine.Name, counted(plain(enough), "requests"), plain(s.most), plain(alone), batch, plain(s.all), plain(s.each))
 	v.Values = []Value{
 		number("weights", "bytes of weights", bytes, si(bytes, "bytes"), "bytes"),
 		number("intensity", "arithmetic intensity, 2m/s", s.intensity, plain(s.intensity)+" FLOP/byte", "FLOP/byte"),
@@ -62,7 +62,7 @@ func drawDecode(r *reader, v *View, width float64) {
 		number("each", "tokens per second for each request, at most", s.each, plain(s.each)+" tokens/s", "tokens/s"),
 		number("alone", "the same for a request alone", alone, plain(alone)+" tokens/s", "tokens/s"),
 		number("share", "share of the peak", s.share, percent(s.share), ""),
-		number("enough", "batch at the ridge point, ⌈s·ridge/2⌉", enough, plain(enough)+" requests", "requests"),
+		number("enough", "batch at the ridge point, ⌈s·ridge/2⌉", enough, counted(plain(enough), "requests"), "requests"),
 		withRows(machine, layer),
 	}
 	v.SVG = decodePicture(v, machine, params, batch, s, enough, width)

@@ -15,9 +15,11 @@
 //
 // Settings are texts by key, such as n = "4096". A key that is missing or
 // empty stands for its usual value. A number may have a prefix and its unit,
-// "312T", "2039 GB/s" or "64 KiB", or an exponent, "2.039e12". "@" and a whole
-// number is a place on the control's slider. A [View] holds the same settings
-// in one fixed form, its [View.Query].
+// "312T", "2039 GB/s" or "64 KiB", or an exponent, "2.039e12". A unit, and a prefix
+// before it, may be of either case: "64kib". "@" and a whole number is a place on
+// the control's slider, which the settings before it may bound: the tile's ends
+// at the side of the matrix. A [View] holds the same settings in one fixed form,
+// its [View.Query].
 //
 // Nothing here knows a page, a notebook or a clock: only pkg/roofline,
 // pkg/tiling and the standard library are imported.

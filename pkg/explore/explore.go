@@ -150,8 +150,11 @@ func Draw(name string, settings map[string]string, width int) (View, error) {
 		v.SVG, v.Summary, v.Alt, v.Values, v.Notes = "", "", "", []Value{}, []string{}
 		for key, text := range settings { // as they were given
 			v.Settings[key] = text
+			if form := r.form[key]; form != "" && strings.HasPrefix(strings.TrimSpace(text), "@") {
+				v.Settings[key] = form // a place is one of the present slider, which others may change
+			}
 		}
-		v.Query = query(slices.Sorted(maps.Keys(settings)), settings)
+		v.Query = query(slices.Sorted(maps.Keys(settings)), v.Settings)
 		return v, nil
 	}
 	v.Settings = r.form

@@ -323,6 +323,7 @@ func TestErrors(t *testing.T) {
 		{"tile", "b", "@", `b is "@": a place on its slider must be`},
 		{"tile", "elem", "17", "elem is 17: it must be a whole number from 1 to 16 bytes, such as 2 for FP16"},
 		{"tile", "capacity", "5", "capacity is 5 bytes: one element each of A, B and C at 2 bytes needs at least 6"},
+		{"tile", "capacity", "1", "capacity is 1 byte: one element each of A, B and C at 2 bytes needs at least 6"},
 		{"tile", "capacity", "64 QiB", `capacity is "64 QiB": it must be a whole number from 1 to 1,152,921,504,606,846,976 bytes, such as 64KiB`},
 		{"tile", "step", "1729", "step is 1729: it must be a whole number from 1 to 1,728, such as 1 or 1728"},
 		{"tile", "step", "0", "step is 0: it must be a whole number from 1 to 1,728"},
@@ -392,6 +393,10 @@ func TestNumbersAsTyped(t *testing.T) {
 		{flops, "19.5 TFLOPS", "19500000000000"}, {flops, "8 FLOP/s", "8"}, {flops, "8 B/s", ""},
 		{perSecond, "2.039e12", "2039000000000"}, {perSecond, "2039 GB/s", "2039000000000"}, {perSecond, "2GiB/s", "2147483648"},
 		{bytesUnit, "64 KiB", "65536"}, {bytesUnit, "80GiB", "85899345920"}, {bytesUnit, "16 bytes", "16"}, {bytesUnit, "16 B", "16"}, {bytesUnit, "16 GB", "16000000000"},
+		{bytesUnit, "64kib", "65536"}, {bytesUnit, "1mib", "1048576"}, {bytesUnit, "80gb", "80000000000"}, {bytesUnit, "80 GIB", "85899345920"}, {bytesUnit, "16 b", "16"},
+		{bytesUnit, "2 Byte", "2"}, {bytesUnit, "2eb", "2000000000000000000"}, {bytesUnit, "1e3b", "1000"}, {bytesUnit, "64ki", "65536"}, {count, "4ki", "4096"},
+		{bytesUnit, "1m", ""}, {bytesUnit, "1e", ""}, {bytesUnit, "1g", ""}, {bytesUnit, "\u212a", ""}, {bytesUnit, "1\u212aB", ""},
+		{flops, "312 tflop/s", "312000000000000"}, {flops, "312t", ""}, {perSecond, "2039gb/s", "2039000000000"},
 		{weights, "7B", "7000000000"}, {weights, "7b", "7000000000"}, {weights, "0.5 B", "500000000"}, {weights, "70G", "70000000000"},
 	} {
 		got, ok := c.m.parse(c.text)
@@ -440,7 +445,7 @@ func TestNumbersAsShown(t *testing.T) {
 
 func TestScales(t *testing.T) {
 	for _, s := range []scale{
-		octaves{1, 16}, octaves{1, 1_000_000_000}, octaves{64, 1 << 40}, octaves{3, 3}, octaves{5, 17}, decades{9, 18}, decades{-2, 1},
+		octaves{1, 16}, octaves{1, 1_000_000_000}, octaves{64, 1 << 40}, octaves{3, 3}, octaves{5, 17}, upTo{1}, upTo{2}, upTo{511}, upTo{512}, upTo{513}, upTo{1025}, upTo{4096}, upTo{4099}, upTo{1_000_000_000}, decades{9, 18}, decades{-2, 1},
 		evenly{big.NewInt(1)}, evenly{big.NewInt(2)}, evenly{big.NewInt(1000)}, evenly{big.NewInt(1001)}, evenly{big.NewInt(1728)}, evenly{power(10, 27)},
 	} {
 		if s.places() < 1 {
@@ -473,6 +478,18 @@ func TestScales(t *testing.T) {
 			t.Errorf("%d is not on the slider: %v is", n, got)
 		}
 	}
+	// Along all tiles of a matrix the neighbours of a small one are its own.
+	for _, most := range []int64{1, 7, 342, 512, 4096, 5000, 1_000_000_000} {
+		u := upTo{most}
+		for n := int64(1); n <= min(most, 2*finely); n++ {
+			if got := u.value(n - 1); got.Cmp(big.NewRat(n, 1)) != 0 {
+				t.Fatalf("up to %d: place %d is %v, want %d", most, n-1, got, n)
+			}
+		}
+		if got := u.value(u.places() - 1); got.Cmp(big.NewRat(most, 1)) != 0 {
+			t.Errorf("up to %d: the last place is %v", most, got)
+		}
+	}
 	d := decades{9, 18}
 	for text, want := range map[int64]string{0: "1000000000", 1: "1100000000", 90: "10000000000", 809: "990000000000000000"} {
 		if got := d.value(text).RatString(); got != want {
@@ -489,7 +506,9 @@ func TestTextsOfNumbers(t *testing.T) {
 		{plain(153.0161), "153.0"}, {plain(153), "153"}, {plain(1365.333), "1,365"}, {plain(0.49994), "0.4999"}, {plain(0.0012345), "0.001234"}, {plain(1.2e-7), "1.2e-7"}, {plain(70670), "70,670"}, {plain(0), "0"},
 		{percent(1), "100%"}, {percent(0.00326657), "0.327%"}, {percent(0.787), "78.7%"}, {percent(0.99996), "100%"}, {percent(1e-9), "1.00e-7%"},
 		{integer(big.NewInt(137438953472)), "137,438,953,472"}, {integer(power(10, 27)), "1e27"}, {integer(big.NewInt(0)), "0"},
-		{kibi(big.NewInt(65536)), "64 KiB"}, {kibi(big.NewInt(1000)), "1,000 bytes"}, {kibi(big.NewInt(701784)), "685.3 KiB"}, {kibi(power(2, 90)), "1,074,000,000 EiB"},
+		{kibi(big.NewInt(65536)), "64 KiB"}, {kibi(big.NewInt(1)), "1 byte"}, {si(1, "bytes"), "1 byte"}, {si(1, "FLOP/s"), "1 FLOP/s"}, {si(1, "s"), "1 s"}, {si(1, ""), "1"},
+		{counted("1", "elements"), "1 element"}, {counted("11", "elements"), "11 elements"}, {counted("1.0", "bytes"), "1.0 bytes"}, {counted("1", ""), "1"},
+		{counted("1", "tokens/s"), "1 tokens/s"}, {kibi(big.NewInt(1000)), "1,000 bytes"}, {kibi(big.NewInt(701784)), "685.3 KiB"}, {kibi(power(2, 90)), "1,074,000,000 EiB"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)
@@ -691,6 +710,39 @@ func TestSlidersMove(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The slider of the tile size ends at the side of the matrix, and its steps are
+// fine enough for the neighbours of a tile. More may be typed.
+func TestTheTileSliderEndsAtTheSide(t *testing.T) {
+	for _, n := range []string{"1", "2", "511", "4096", "4099", "1000000000"} {
+		slider := func(b string) (string, Slider) {
+			v := draw(t, "tile", "n", n, "b", b)
+			return v.Settings["b"], *v.Controls[slices.IndexFunc(v.Controls, func(c Control) bool { return c.Key == "b" })].Slider
+		}
+		_, first := slider("1")
+		if first.At != 0 {
+			t.Errorf("n = %s: a tile of 1 stands at %d", n, first.At)
+		}
+		if got, at := slider(fmt.Sprintf("@%d", first.Most)); got != n || at.At != first.Most {
+			t.Errorf("n = %s: the slider ends at %s, place %d of %d", n, got, at.At, first.Most)
+		}
+		if got, at := slider("1e9"); got != "1000000000" || at.At != first.Most {
+			t.Errorf("n = %s: a tile of 1e9 is %s, at %d of %d", n, got, at.At, first.Most)
+		}
+	}
+	v := draw(t, "tile", "n", "4096", "b", "342")
+	at := v.Controls[1].Slider.At
+	for step, want := range map[int64]string{-2: "340", -1: "341", 0: "342", 1: "343", 2: "344"} {
+		if got := draw(t, "tile", "n", "4096", "b", fmt.Sprintf("@%d", at+step)).Settings["b"]; got != want {
+			t.Errorf("%d places from 342 is %s, want %s", step, got, want)
+		}
+	}
+	// A place is read at once: while another setting is wrong, and for good.
+	v = must(Draw("tile", map[string]string{"n": "none", "b": "@1000"}, 760))
+	if len(v.Errors) != 1 || v.Settings["b"] != (upTo{mostTiled}).value(1000).RatString() || v.Settings["n"] != "none" {
+		t.Errorf("beside a wrong n: %v, %v", v.Settings, v.Errors)
 	}
 }
 

@@ -56,7 +56,7 @@ func si(v float64, unit string) string {
 	case unit == "s" && -3*one <= exponent && exponent < 0:
 	case unit != "s" && 3 <= exponent && group < len(names)-one:
 	default:
-		return strings.TrimSpace(sign + plain(v) + " " + unit)
+		return sign + counted(plain(v), unit)
 	}
 	if group != 0 && unit == "bytes" {
 		unit = "B"
@@ -76,6 +76,18 @@ func plain(v float64) string {
 		return "0." + strings.Repeat("0", -1-exponent) + digits
 	}
 	return grouped(mantissa(digits, 1+exponent))
+}
+
+// counted writes a number and what it counts, if anything, which is one after 1:
+// "1 byte".
+func counted(number, unit string) string {
+	switch unit {
+	case "bytes", "elements", "requests", "weights", "FLOPs":
+		if number == "1" {
+			unit = strings.TrimSuffix(unit, "s")
+		}
+	}
+	return strings.TrimSpace(number + " " + unit)
 }
 
 // percent writes a share to three digits: 0.327%.
@@ -117,7 +129,7 @@ func kibi(v *big.Int) string {
 	}
 	f, _ := new(big.Rat).SetFrac(v, divisor).Float64()
 	if i == 0 {
-		return integer(v) + " bytes"
+		return counted(integer(v), "bytes")
 	}
 	return plain(f) + " " + names[i]
 }

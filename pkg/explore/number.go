@@ -123,26 +123,36 @@ func cutExponent(text string) (exponent int64, rest string) {
 	return sign * exponent, text[at:]
 }
 
-// suffix returns what a prefix, a unit or both multiply with.
+// suffix returns what a prefix, a unit or both multiply with. Letters may be of
+// either case, but for a prefix of one letter without a unit: nothing else would
+// tell m from M.
 func (m measure) suffix(text string) (*big.Int, bool) {
 	if m.billions && (text == "B" || text == "b") {
 		return power(10, 9), true
 	}
 	for _, p := range prefixes {
-		rest, ok := strings.CutPrefix(text, p.text)
+		rest, ok := cutFold(text, p.text)
 		if !ok {
 			continue
 		}
-		if rest == "" {
+		if rest == "" && (text == p.text || len(p.text) > 1) {
 			return p.times, true
 		}
 		for _, unit := range m.units {
-			if strings.TrimSpace(rest) == unit {
+			if strings.EqualFold(strings.TrimSpace(rest), unit) {
 				return p.times, true
 			}
 		}
 	}
 	return nil, false
+}
+
+// cutFold is strings.CutPrefix for a prefix in either case.
+func cutFold(text, prefix string) (rest string, ok bool) {
+	if len(text) < len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
+		return text, false
+	}
+	return text[len(prefix):], true
 }
 
 // A field is a setting that is a number.

@@ -34,6 +34,11 @@ func (r *reader) failed(key string, err error) {
 
 func (r *reader) well() bool { return len(r.errors) == 0 }
 
+// wrong tells whether a setting cannot be right.
+func (r *reader) wrong(key string) bool {
+	return slices.ContainsFunc(r.errors, func(e FieldError) bool { return e.Key == key })
+}
+
 // number reads a setting that is a number. write gives its fixed form. The
 // control is there for the caller to add to.
 func (r *reader) number(f field, write func(*big.Rat) string) (*big.Rat, *Control) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strings"
 
 	"memorywall/pkg/roofline"
 	"memorywall/pkg/tiling"
@@ -185,5 +184,5 @@ func number(key, label string, v float64, text, unit string) Value {
 // whole is a value that counts.
 func whole(key, label string, v *big.Int, unit string) Value {
 	near, _ := new(big.Float).SetInt(v).Float64()
-	return Value{Key: key, Label: label, Number: near, Text: strings.TrimSpace(integer(v) + " " + unit), Unit: unit}
+	return Value{Key: key, Label: label, Number: near, Text: counted(integer(v), unit), Unit: unit}
 }

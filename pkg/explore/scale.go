@@ -20,15 +20,10 @@ type octaves struct{ least, most int64 }
 
 const perOctave = 8
 
-func (o octaves) places() int64 { return place(o.most) - place(o.least) + 1 }
+func (o octaves) places() int64 { return place(o.most, perOctave) - place(o.least, perOctave) + 1 }
 
 func (o octaves) value(at int64) *big.Rat {
-	at += place(o.least)
-	if at < perOctave {
-		return new(big.Rat).SetInt64(at + 1)
-	}
-	octave, step := (at+1-perOctave)/perOctave, (at+1-perOctave)%perOctave
-	return new(big.Rat).SetInt64((perOctave + step) << octave)
+	return new(big.Rat).SetInt64(standing(at+place(o.least, perOctave), perOctave))
 }
 
 func (o octaves) at(v *big.Rat) int64 {
@@ -36,19 +31,55 @@ func (o octaves) at(v *big.Rat) int64 {
 	if whole.Cmp(big.NewInt(o.most)) >= 0 {
 		return o.places() - 1
 	}
-	return place(max(whole.Int64(), o.least)) - place(o.least)
+	return place(max(whole.Int64(), o.least), perOctave) - place(o.least, perOctave)
 }
 
-// place returns where v stands, counted from 1 at place 0.
-func place(v int64) int64 {
+// place returns where v stands, counted from 1 at place 0, with so many steps
+// from each power of two to the next, or each whole number where those are fewer.
+func place(v, steps int64) int64 {
 	octave := int64(0)
-	for v>>octave >= 2*perOctave {
+	for v>>octave >= 2*steps {
 		octave++
 	}
-	if step := v >> octave; step >= perOctave {
-		return perOctave - 1 + octave*perOctave + step - perOctave
+	if step := v >> octave; step >= steps {
+		return steps - 1 + octave*steps + step - steps
 	}
 	return v - 1
+}
+
+// standing returns the least number at a place.
+func standing(at, steps int64) int64 {
+	if at < steps {
+		return at + 1
+	}
+	octave, step := (at+1-steps)/steps, (at+1-steps)%steps
+	return (steps + step) << octave
+}
+
+// upTo runs over whole numbers from 1 to most: each one up to 512, then 256 steps
+// from each power of two to the next. Its last place is most itself.
+type upTo struct{ most int64 }
+
+const finely = 256
+
+func (u upTo) places() int64 {
+	last := place(u.most, finely)
+	if standing(last, finely) < u.most {
+		last++
+	}
+	return last + 1
+}
+
+func (u upTo) value(at int64) *big.Rat {
+	return new(big.Rat).SetInt64(min(standing(at, finely), u.most))
+}
+
+func (u upTo) at(v *big.Rat) int64 {
+	whole := new(big.Int).Quo(v.Num(), v.Denom())
+	if whole.Cmp(big.NewInt(u.most)) >= 0 {
+		return u.places() - 1
+	}
+	return place(max(whole.Int64(), 1), finely)
 }
 
 // decades runs from 10^from to 10^to in ninety steps a decade: 1.0, 1.1, 1.2 …

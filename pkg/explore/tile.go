@@ -22,6 +22,10 @@ func drawTile(r *reader, v *View, width float64) {
 
 	var l loops
 	l.n, _ = r.integer(sideField)
+	tileField.scale = upTo{l.n} // a larger tile cuts nothing off
+	if r.wrong("n") {
+		tileField.scale = upTo{mostTiled}
+	}
 	l.b, _ = r.integer(tileField)
 	elem, _ := r.integer(elemField)
 	inFast, _ := r.number(room, binary)
@@ -32,6 +36,11 @@ func drawTile(r *reader, v *View, width float64) {
 	step, control := r.number(field{key: "step", label: "Step of the loops", measure: count, least: power(10, 0), most: steps,
 		usual: "1", examples: "1 or " + steps.String(), scale: evenly{steps}}, digits)
 	if !r.well() {
+		return
+	}
+	if least := 3 * elem; capacity < least { // said here, where one byte is not "1 bytes"
+		r.fail("capacity", "capacity is %s: one element each of A, B and C at %s needs at least %d",
+			counted(fmt.Sprint(capacity), "bytes"), counted(fmt.Sprint(elem), "bytes"), least)
 		return
 	}
 	largest, err := tiling.LargestTile(capacity, elem)

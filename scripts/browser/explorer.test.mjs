@@ -310,6 +310,22 @@ inWindow("a page from the disk", (step) => {
     assert.equal(await press("first step"), "1");
   });
 
+  step("the slider of the tile ends at the side of the matrix, and an arrow key leads to the next tile", async (window) => {
+    const tile = Explorer.in(window, "tile");
+    await tile.slider("b").focus();
+    for (const [key, want] of [["ArrowRight", "343"], ["ArrowLeft", "342"], ["ArrowLeft", "341"], ["End", "4096"]]) {
+      await window.page.keyboard.press(key);
+      await tile.look();
+      assert.equal((await tile.settings()).b, want, key);
+    }
+    await tile.field("b").fill("5000");
+    await window.page.keyboard.press("Enter");
+    await tile.look();
+    assert.equal((await tile.settings()).b, "5000");
+    await tile.root.getByRole("button", { name: "Reset" }).click();
+    await tile.look();
+  });
+
   step("presets set the figures, and a figure of one's own leaves them", async (window) => {
     const roofline = Explorer.in(window, "roofline");
     await roofline.field("chip").selectOption({ label: "NVIDIA H100 SXM" });
@@ -330,6 +346,21 @@ inWindow("a page from the disk", (step) => {
     assert.deepEqual(await roofline.settings(), {
       chip: "custom", peak: "2P", bandwidth: "3.35T", elem: "1", m: "4096", n: "4096", k: "4096", traffic: "tiled", b: "64",
     });
+  });
+
+  step("a field shows what another control set, though it has the focus", async (window) => {
+    const roofline = Explorer.in(window, "roofline");
+    await roofline.field("peak").focus();
+    await roofline.field("peak").fill("50.0T");
+    await roofline.look();
+    assert.equal(await roofline.field("peak").inputValue(), "50.0T", "as it is typed");
+    await roofline.field("chip").evaluate((select) => { // which leaves the focus where it is
+      select.value = [...select.options].find((option) => option.text === "NVIDIA H100 SXM").value;
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    await roofline.look();
+    assert.ok(await roofline.field("peak").evaluate((node) => node === document.activeElement));
+    assert.equal(await roofline.field("peak").inputValue(), "989.4T");
   });
 
   step("settings survive a reload, each explorer its own", async (window) => {
@@ -434,9 +465,21 @@ inWindow("what can go wrong", (step) => {
     await tile.root.locator(".mwx-fields").waitFor();
     assert.match(await tile.error("n"), /^n is 0: it must be/);
     assert.match(await tile.root.locator(".mwx-form > .mwx-error").textContent(), /"size" is no setting of the explorer tile/);
+    // The page's own settings stand below, greyed, until some are right.
+    const instead = tile.root.locator(".mwx-figure > .mwx-error");
+    await tile.live();
+    const own = await tile.look();
+    assert.equal(own.old, true, "the picture is greyed");
+    assert.match(await instead.textContent(), /not those of its link: .*n is 0: it must be.*; /);
+    assert.match(await tile.summary.textContent(), /163\.8 FLOP\/byte/);
+    assert.ok(own.values >= 10);
+    assert.ok(await instead.evaluate((p) => p.getBoundingClientRect().bottom <= p.parentNode.querySelector("svg").getBoundingClientRect().top));
     await tile.root.getByRole("button", { name: "Reset" }).click();
     await tile.live();
-    assertWell("tile", await tile.look());
+    const end = await tile.look();
+    assertWell("tile", end);
+    assert.equal(end.picture, own.picture);
+    assert.equal(await instead.textContent(), "");
   });
 
   step("without the program the picture stays, with a reason", async (window) => {

@@ -274,7 +274,10 @@
       state.settings = state.own; // kept by an older version of the lesson
       update(state, {});
     }
-    state.update = function (changes) { update(state, changes); };
+    state.update = function (changes) {
+      typing(state, null);
+      update(state, changes);
+    };
   }
 
   function build(state) {
@@ -284,6 +287,7 @@
     var view = draw(state.name, state.own, width(state));
     var live = make("div", { "class": "mwx", role: "group", "aria-label": "Explorer: " + view.title });
     var figure = make("div", { "class": "mwx-figure" }, live);
+    state.instead = make("p", { "class": "mwx-error" }, figure);
     state.picture = make("div", { "class": "mwx-picture" }, figure);
     state.summary = make("p", { "class": "mwx-summary" }, figure);
     var form = make("form", { "class": "mwx-form", autocomplete: "off", novalidate: "" }, live);
@@ -350,10 +354,7 @@
       });
     } else {
       f.input = make("input", { id: id, type: "text", spellcheck: "false", "aria-describedby": described, title: c.help }, line);
-      f.input.addEventListener("input", function () {
-        f.typing = true;
-        typed(state, f, f.input.value);
-      });
+      f.input.addEventListener("input", function () { typed(state, f, f.input.value, f); });
       f.input.addEventListener("change", function () { settle(state, f); });
       f.input.addEventListener("blur", function () { settle(state, f); });
       f.input.addEventListener("keydown", function (e) { if (e.key === "Enter") settle(state, f); });
@@ -370,22 +371,28 @@
     return f;
   }
 
-  function typed(state, f, text) {
+  function typed(state, f, text, field) {
     var changes = {};
     changes[f.key] = text;
-    change(state, Object.assign({}, f.control.sets, changes));
+    change(state, Object.assign({}, f.control.sets, changes), false, field);
+  }
+
+  // typing notes the field that is typed into, if any. It keeps its text as it
+  // was typed; all others show what was understood, one that has the focus too.
+  function typing(state, field) {
+    Object.keys(state.fields).forEach(function (key) { state.fields[key].typing = state.fields[key] === field; });
   }
 
   // settle ends the typing: the field then shows what was understood.
   function settle(state, f) {
-    if (!f.typing) return;
-    f.typing = false;
-    change(state, {});
+    if (f.typing) change(state, {});
   }
 
   // change takes new settings over at the next frame, all that come until then
-  // at once. An empty text takes a setting away.
-  function change(state, changes, all) {
+  // at once. An empty text takes a setting away. The field is the one that was
+  // typed into, where the change comes from one.
+  function change(state, changes, all, field) {
+    typing(state, field);
     state.pending = Object.assign(all ? {} : state.pending || {}, changes);
     frame(state);
   }
@@ -420,14 +427,20 @@
     });
     view.controls.forEach(function (c) { show(state.fields[c.key], c, wrong[c.key] || ""); });
     write(state.trouble, other.join(" "));
+    // Where nothing was right as yet, what the page began with stands instead.
+    var own = view.errors.length > 0 && !state.shown;
+    var seen = own ? draw(state.name, state.own, state.width) : view;
+    if (seen.errors.length === 0) {
+      state.picture.innerHTML = seen.svg;
+      write(state.summary, seen.summary);
+      values(state.rows, seen.values);
+      write(state.notes, seen.notes.join(" "));
+    }
     if (view.errors.length === 0) {
-      state.picture.innerHTML = view.svg;
-      write(state.summary, view.summary);
-      values(state.rows, view.values);
-      write(state.notes, view.notes.join(" "));
       remember(state.host, state);
       state.shown = true;
     }
+    write(state.instead, own && seen.errors.length === 0 ? "These are the settings that the page began with, not those of its link: " + messages(view) : "");
     state.live.classList.toggle("mwx-old", view.errors.length > 0);
     state.linkField.hidden = true;
     say(state);
@@ -461,6 +474,10 @@
     if (wrong) f.input.setAttribute("aria-invalid", "true");
     else f.input.removeAttribute("aria-invalid");
     write(f.error, wrong);
+  }
+
+  function messages(view) {
+    return view.errors.map(function (e) { return e.message; }).join("; ") + ".";
   }
 
   function values(body, list) {

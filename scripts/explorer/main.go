@@ -3,6 +3,7 @@
 //	go run ./scripts/explorer                      the explorers and their settings
 //	go run ./scripts/explorer tile n=4096 b=342    the values that follow
 //	go run ./scripts/explorer --json               answers requests on standard input
+//	go run ./scripts/explorer --help               prints how to use it
 //
 // A request is a line of JSON such as
 // {"name": "tile", "settings": {"b": "64"}, "width": 760}, its answer a line with
@@ -18,11 +19,24 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"memorywall/pkg/explore"
 )
+
+const usage = `usage: go run ./scripts/explorer [explorer [setting=value ...]]
+       go run ./scripts/explorer --json
+
+Prints the values that follow from the settings of an explorer, such as
+"tile n=4096 b=342". Without arguments it prints the explorers, with their
+settings and what these are at first.
+
+  --json    answer requests on standard input, a line of JSON each, such as
+            {"name": "tile", "settings": {"b": "64"}, "width": 760}
+  --help    print this
+`
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -32,6 +46,8 @@ func main() {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var err error
 	switch {
+	case slices.Contains(args, "--help"), slices.Contains(args, "-h"):
+		_, err = io.WriteString(stdout, usage)
 	case len(args) == 0:
 		err = list(stdout)
 	case len(args) == 1 && args[0] == "--json":
@@ -68,6 +84,9 @@ func show(name string, pairs []string, stdout io.Writer) error {
 		key, text, ok := strings.Cut(pair, "=")
 		if !ok {
 			return fmt.Errorf("argument is %q: it must be a setting, such as b=64", pair)
+		}
+		if _, twice := settings[key]; twice {
+			return fmt.Errorf("setting %q is there twice: give it once", key)
 		}
 		settings[key] = text
 	}

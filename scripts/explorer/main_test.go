@@ -46,11 +46,28 @@ func TestShow(t *testing.T) {
 		{[]string{"tiles"}, `explorer is "tiles": it must be one of`},
 		{[]string{"tile", "b"}, `argument is "b": it must be a setting`},
 		{[]string{"tile", "b=0"}, "b is 0: it must be a whole number from 1"},
+		{[]string{"tile", "b=1", "n=2", "b=1"}, `setting "b" is there twice: give it once`},
 		{[]string{"--jsn"}, `explorer is "--jsn"`},
 	} {
 		code, stdout, stderr := call("", c.args...)
 		if code != 2 || stdout != "" || !strings.Contains(stderr, c.want) {
 			t.Errorf("%q: exit %d, %q, want %q", c.args, code, stderr, c.want)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"-h"}, {"decode", "--help"}, {"decode", "batch=0", "-h"}, {"--json", "--help"}} {
+		if code, stdout, stderr := call("", args...); code != 0 || stderr != "" || stdout != usage {
+			t.Errorf("%q: exit %d, %q\n%s", args, code, stderr, stdout)
+		}
+	}
+}
+
+func TestSizesInEitherCase(t *testing.T) {
+	for _, size := range []string{"64KiB", "64kib", "65536", "65536b"} {
+		if code, stdout, stderr := call("", "tile", "capacity="+size, "b=1", "n=1"); code != 0 || !strings.Contains(stdout, "yes, they fill 0.00916% of it") || !strings.Contains(stdout, "  1 element\n") {
+			t.Errorf("%s: exit %d, %q\n%s", size, code, stderr, stdout)
 		}
 	}
 }
