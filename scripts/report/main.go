@@ -14,6 +14,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -49,15 +50,36 @@ func run(args []string, stdout, stderr io.Writer, rates measure) int {
 	case c.json:
 		err = printJSON(stdout)
 	case c.time:
-		err = printRates(stdout, stderr, c.sizes, rates)
+		err = named(printRates(stdout, stderr, c.sizes, rates))
 	default:
 		err = printText(stdout)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "report: %v\n", err)
+		if errors.As(err, new(mistake)) {
+			return 2
+		}
 		return 1
 	}
 	return 0
+}
+
+// A mistake in the call that shows only when the measurement looks at its sizes.
+type mistake string
+
+func (m mistake) Error() string { return string(m) }
+
+// named returns an error about a size as one about the flag that sets it.
+func named(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, name := range []string{"Small", "Large", "Vector"} {
+		if rest, ok := strings.CutPrefix(err.Error(), "bench: Sizes."+name+" is "); ok {
+			return mistake("--" + strings.ToLower(name) + " is " + rest)
+		}
+	}
+	return err
 }
 
 type choice struct {
