@@ -93,7 +93,7 @@ func (o RoofOptions) complete(h Host) (RoofOptions, error) {
 	case o.Threads < 1 || o.Threads > h.Cores:
 		return o, fmt.Errorf("bench: RoofOptions.Threads is %d: it must be from 1 to %d, or 0 for GOMAXPROCS", o.Threads, h.Cores)
 	case o.MaxBytes < leastRoofBytes || o.MaxBytes > math.MaxInt/4:
-		return o, fmt.Errorf("bench: RoofOptions.MaxBytes is %d: it must be from %d to %d, or 0 for the default", o.MaxBytes, leastRoofBytes, math.MaxInt/4)
+		return o, fmt.Errorf("bench: RoofOptions.MaxBytes is %d: it must be from %s to %s, or 0 for the default", o.MaxBytes, binarySize(leastRoofBytes), binarySize(math.MaxInt/4))
 	}
 	return o, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -88,6 +89,137 @@ func TestTable(t *testing.T) {
 		if !strings.Contains(strings.ReplaceAll(got, "|  |", "| |"), want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+}
+
+// The reasons for doubt, and where they show.
+func TestDoubt(t *testing.T) {
+	value := func(v float64) *float64 { return &v }
+	one := Row{Op: "gemm", DType: "float32", ISA: "go", Threads: 1, Ours: 100, OursMedian: 81, Peak: 110}
+	slower, other, wide := one, one, one
+	slower.Peak, other.Peak = 90, 200
+	other.DType = "float64"
+	wide.ISA, wide.Peak = "avx2", 800
+	before := []Row{one, slower, other, wide}
+	for _, c := range []struct {
+		name   string
+		change func(*Row)
+		want   string
+	}{
+		{"good", func(*Row) {}, ""},
+		{"ours", func(r *Row) { r.OursMedian = 62 }, "the median of ours is 38% below its best"},
+		{"openblas", func(r *Row) { r.OpenBLAS, r.OpenBLASMedian = value(100), value(75) }, "the median of openblas is 25% below its best"},
+		{"openblas good", func(r *Row) { r.OpenBLAS, r.OpenBLASMedian = value(100), value(85) }, ""},
+		{"gain", func(r *Row) { r.Threads, r.Peak = 2, 121 }, "the peak of 2 threads is 1.10 times that of one"},
+		{"gain good", func(r *Row) { r.Threads, r.Peak = 2, 144 }, ""},
+		{"alone", func(r *Row) { r.Threads, r.Peak, r.ISA = 2, 1, "avx512" }, ""},
+		{"both", func(r *Row) { r.Threads, r.Peak, r.OursMedian = 2, 121, 50 },
+			"the median of ours is 50% below its best, the peak of 2 threads is 1.10 times that of one"},
+	} {
+		r := one
+		c.change(&r)
+		r.Doubt = doubt(r, before)
+		if r.Doubt != c.want {
+			t.Errorf("%s: %q, want %q", c.name, r.Doubt, c.want)
+		}
+		if strings.Contains(r.String(), "?? doubtful: "+c.want) != (c.want != "") {
+			t.Errorf("%s: the row is %q", c.name, r)
+		}
+		text, err := json.Marshal(r)
+		if err != nil || strings.Contains(string(text), `"doubt"`) != (c.want != "") {
+			t.Errorf("%s: %s (%v)", c.name, text, err)
+		}
+	}
+	bad := one
+	bad.Doubt = "so"
+	for want, rows := range map[string][]Row{
+		"":                           {one, one},
+		"1 of 2 rows is doubtful: ":  {one, bad},
+		"2 of 3 rows are doubtful: ": {bad, one, bad},
+		"1 of 1 row is doubtful: ":   {bad},
+	} {
+		if got := summary(rows); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+
+	doubtful := Row{Op: "gemm", DType: "float32", M: 512, N: 512, K: 512, Threads: 1, RatioPeak: 0.95, Doubt: "so"}
+	if got, want := table(Report{Rows: []Row{doubtful}}), "| of the FMA peak | 0.92 | 0.95 (doubtful) |"; strings.Count(got, "(doubtful)") != 1 || !strings.Contains(got, want) {
+		t.Errorf("no %q, or more than one, in\n%s", want, got)
+	}
+}
+
+// Only rows that are meant to be bound by memory tell a bandwidth.
+func TestBandwidthInRow(t *testing.T) {
+	r := Row{Op: "gemm", OursGBps: 37.9, ReadGBps: 12.6, Copies: 2}
+	if s := r.String(); strings.Contains(s, "GB/s") {
+		t.Errorf("row %q", s)
+	}
+	r.weights = true
+	if s := r.String(); !strings.Contains(s, "37.9 of 12.6 GB/s, 2 matrices") {
+		t.Errorf("row %q", s)
+	}
+}
+
+func call(args ...string) (code int, stdout, stderr string) {
+	var out, err strings.Builder
+	code = run(args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestMistakes(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--fast"}, "compare: flag provided but not defined: -fast; --help tells the flags"},
+		{[]string{"now"}, `compare: argument is "now": there are only flags`},
+		{[]string{"--table", "a.json", "--json"}, "compare: --table goes with no other flag"},
+		{[]string{"--isa", "mmx"}, `compare: --isa is "mmx": here it must be one of `},
+		{[]string{"--memory", "0"}, "compare: --memory is 0: it must be at least 1 byte"},
+		{[]string{"--only", "9x9"}, `compare: --only is "9x9": no shape of this run has that in its name; the names are` + "\n  gemm float32 512×512×512, 1 thread\n"},
+	} {
+		code, stdout, stderr := call(c.args...)
+		if code != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) {
+			t.Errorf("%q: exit %d, %q, %q; want 2 and %q", c.args, code, stdout, stderr, c.want)
+		}
+	}
+	code, stdout, stderr := call("--help")
+	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "usage: go run ./scripts/compare") || !strings.Contains(stdout, "GFLOP/s") {
+		t.Errorf("--help: exit %d, %q, %q", code, stdout, stderr)
+	}
+}
+
+func TestOnly(t *testing.T) {
+	all := allShapes(false, 2)
+	for only, want := range map[string]int{"": len(all), "512x512x512": 4, "512×512×512, 1 thread": 2, "gemv": 2, "4096x1x4096, 2": 1} {
+		if got, err := choose(all, only); err != nil || len(got) != want {
+			t.Errorf("%q: %d shapes, %v, want %d", only, len(got), err, want)
+		}
+	}
+}
+
+// Another file than a stored run is refused.
+func TestNoStoredRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other.json")
+	for text, want := range map[string]string{
+		"module memorywall": "invalid character",
+		"{}":                "it has no host",
+		`{"rows": [{}]}`:    "it has no host",
+		`{"host": {"arch": "amd64"}, "rows": []}`: "it has no rows",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := call("--table", path)
+		if code != 1 || stdout != "" || !strings.Contains(stderr, path+" is not a stored run of compare ("+want) ||
+			!strings.HasSuffix(stderr, "go run ./scripts/compare --json > FILE makes one\n") {
+			t.Errorf("%s: exit %d, %q, %q", text, code, stdout, stderr)
+		}
+	}
+	code, stdout, stderr := call("--table", "../../pkg/matmul/testdata/compare.json")
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "| of the FMA peak |") || strings.Contains(stdout, "doubtful") {
+		t.Errorf("exit %d, %q, %q", code, stdout, stderr)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -107,10 +108,13 @@ func table(r Report) string {
 	fmt.Fprintf(&b, "%s. Kernels: %s. OpenBLAS: %s.\n\n", r.Host, isasOf(r.Rows), strings.Join(strings.Fields(r.OpenBLAS), " "))
 	b.WriteString("| work | figure | to reach | reached | |\n|---|---|---:|---:|---|\n")
 	for _, g := range goals() {
-		low, high := math.Inf(1), math.Inf(-1)
+		low, high, doubtful := math.Inf(1), math.Inf(-1), ""
 		for _, row := range r.Rows {
 			if v := g.ratio(row); g.of(row) && !math.IsNaN(v) {
 				low, high = min(low, v), max(high, v)
+				if row.Doubt != "" {
+					doubtful = " (doubtful)"
+				}
 			}
 		}
 		want, got, note := "–", "not measured", ""
@@ -122,6 +126,7 @@ func table(r Report) string {
 			if top := fmt.Sprintf("%.2f", high); top != got {
 				got += " to " + top
 			}
+			got += doubtful
 			if math.Round(low*100)/100 < g.least {
 				note = strings.TrimSuffix("short: "+g.short, ": ")
 			}
@@ -148,8 +153,16 @@ func readReport(path string) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		return r, fmt.Errorf("%s is not a stored run: %w", path, err)
+	if err = json.Unmarshal(text, &r); err == nil {
+		switch {
+		case r.Host.Arch == "":
+			err = errors.New("it has no host")
+		case len(r.Rows) == 0:
+			err = errors.New("it has no rows")
+		}
+	}
+	if err != nil {
+		return r, fmt.Errorf("%s is not a stored run of compare (%w): go run ./scripts/compare --json > FILE makes one", path, err)
 	}
 	return r, nil
 }

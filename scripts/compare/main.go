@@ -2,11 +2,14 @@
 // that numpy bundles) and gonum, in turn within one run, and against this
 // machine's own roofs, measured in the same run.
 //
-//	go run ./scripts/compare [--quick] [--json] [--isa NAME] [--python PATH]
-//	go run ./scripts/compare --table FILE
+//	go run ./scripts/compare                about two and a half minutes
+//	go run ./scripts/compare --quick        half a minute, fewer shapes and turns
+//	go run ./scripts/compare --json > FILE  store a run
+//	go run ./scripts/compare --table FILE   print what a stored run reached
 //
-// The second form prints what a run that was stored with --json reached, as the
-// table in the README.
+// The last form prints the table in the README. --help tells the other flags and
+// what the columns are. Rows that other work on the machine or a changing clock
+// may have spoilt are marked as doubtful.
 //
 // OpenBLAS is driven from C, so it needs a C compiler (cc, or $CC) and a Python
 // that has numpy (by default .venv/bin/python, then python3), as
@@ -16,10 +19,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +65,10 @@ type Row struct {
 	Copies         int      `json:"copies"`    // weight matrices in rotation
 	Resident       bool     `json:"resident"`  // they may stay in the last-level cache
 	Turns          int      `json:"turns"`     // of each side
+
+	Doubt string `json:"doubt,omitempty"` // why the row may be wrong
+
+	weights bool // meant to be bound by memory
 }
 
 // A Report is a whole run.
@@ -70,90 +80,203 @@ type Report struct {
 }
 
 func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "compare:", err)
-		os.Exit(1)
-	}
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-func run() error {
-	quick := flag.Bool("quick", false, "fewer shapes and turns: under 40 seconds")
-	asJSON := flag.Bool("json", false, "print the report as JSON")
-	isa := flag.String("isa", "", "instruction set of our kernels: "+strings.Join(matmul.ISAs(), ", ")+" (default: the best)")
-	python := flag.String("python", "", "a Python that has numpy")
-	core := flag.String("openblas-core", "", "kernel for OpenBLAS to use (its OPENBLAS_CORETYPE); default: its own choice")
-	only := flag.String("only", "", "run only the shapes whose name contains this")
-	stored := flag.String("table", "", "print what this stored run reached, in Markdown, and measure nothing")
-	memory := flag.Int64("memory", 1<<30, "most bytes of weight matrices on each side")
-	flag.Parse()
-	if flag.NArg() > 0 {
-		return fmt.Errorf("argument %q is not understood", flag.Arg(0))
+// run returns the exit code: 0, 1 for a failure, 2 for a mistake in the call.
+func run(args []string, stdout, stderr io.Writer) int {
+	c, err := parse(args, stdout)
+	if err == flag.ErrHelp {
+		return 0
 	}
-	if *stored != "" {
-		r, err := readReport(*stored)
-		if err != nil {
-			return err
+	if err != nil {
+		fmt.Fprintf(stderr, "compare: %v\n", err)
+		return 2
+	}
+	if c.table != "" {
+		err = printTable(stdout, c.table)
+	} else {
+		err = compare(c, stdout, stderr)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "compare: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+type choice struct {
+	quick, json       bool
+	isa, python, core string
+	only, table       string
+	memory            int64
+	host              bench.Host
+	shapes            []shape
+}
+
+const usage = "usage: go run ./scripts/compare [--quick] [--json] [--only NAME] [--isa NAME] [--python PATH]\n" +
+	"                                [--openblas-core NAME] [--memory BYTES]\n" +
+	"       go run ./scripts/compare --table FILE"
+
+const legend = `
+Rates are in GFLOP/s. "ours" and "openblas" are the best turn and "median" is the
+median turn; peak is the best of the turns of a loop without loads, on as many
+threads. attainable is min(peak, read bandwidth × intensity), and its sum is the
+rate if arithmetic and traffic did not overlap. ×openblas, of peak and of
+attainable are ratios of the best turns.
+
+The shapes that are meant to be bound by memory rotate over several matrices of
+weights. Their rows end, for instance, with "25.5 of 29.9 GB/s, 16 matrices": our
+best turn moved its operands once at 25.5 GB/s, and reading the weights alone, on
+as many threads, reached 29.9 GB/s. "resident in cache" says that the matrices
+are fewer than 4 times the last-level cache, so that some may stay in it.
+
+A row is doubtful if a median lies more than 20% below its best, or if the peak of
+several threads is below 1.3 times that of one thread before it: other work on
+the machine, a changing clock and threads that share a core do that. A ?? marks
+such a row, in JSON the field "doubt", and in the table of --table "(doubtful)".`
+
+func parse(args []string, help io.Writer) (choice, error) {
+	c := choice{host: bench.ReadHost()}
+	f := flag.NewFlagSet("compare", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.BoolVar(&c.quick, "quick", false, "fewer shapes and turns: under 40 seconds instead of under three minutes")
+	f.BoolVar(&c.json, "json", false, "print the run as JSON, for --table to read")
+	f.StringVar(&c.isa, "isa", "", "instruction set of our kernels, a `name` of: "+strings.Join(matmul.ISAs(), ", ")+" (default: the best)")
+	f.StringVar(&c.python, "python", "", "the `path` of a Python that has numpy (default: .venv/bin/python, then python3)")
+	f.StringVar(&c.core, "openblas-core", "", "the `name` of the kernel that OpenBLAS uses, its OPENBLAS_CORETYPE (default: its own choice)")
+	f.StringVar(&c.only, "only", "", "run only the shapes with this in their `name`, for instance \"float32 512x512x512, 1 thread\" or gemv")
+	f.StringVar(&c.table, "table", "", "print what the run in this `file` reached, in Markdown, and measure nothing")
+	f.Int64Var(&c.memory, "memory", 1<<30, "the most `bytes` of weights on each side; at most a quarter of what is free")
+	if err := f.Parse(args); err == flag.ErrHelp {
+		fmt.Fprintln(help, usage)
+		f.SetOutput(help)
+		f.PrintDefaults()
+		fmt.Fprintln(help, legend)
+		return c, err
+	} else if err != nil {
+		return c, fmt.Errorf("%w; --help tells the flags", err)
+	}
+	if f.NArg() > 0 {
+		return c, fmt.Errorf("argument is %q: there are only flags; --help tells them", f.Arg(0))
+	}
+	if c.table != "" {
+		if f.NFlag() > 1 {
+			return c, errors.New("--table goes with no other flag")
 		}
-		fmt.Print(table(r))
-		return nil
+		return c, nil
 	}
-	if *isa == "" {
-		*isa = matmul.ISAs()[0]
+	if c.memory < 1 {
+		return c, fmt.Errorf("--memory is %d: it must be at least 1 byte", c.memory)
 	}
-	if _, err := matmul.BlockingOf[float32](*isa); err != nil {
+	if c.isa == "" {
+		c.isa = matmul.ISAs()[0]
+	}
+	if !slices.Contains(matmul.ISAs(), c.isa) {
+		return c, fmt.Errorf("--isa is %q: here it must be one of %s", c.isa, strings.Join(matmul.ISAs(), ", "))
+	}
+	all := allShapes(c.quick, c.host.GOMAXPROCS)
+	var err error
+	c.shapes, err = choose(all, c.only)
+	return c, err
+}
+
+// choose returns the shapes with a text in their names; an x stands for × too.
+func choose(all []shape, only string) ([]shape, error) {
+	var chosen []shape
+	names := ""
+	for _, s := range all {
+		if strings.Contains(s.String(), strings.ReplaceAll(only, "x", "×")) {
+			chosen = append(chosen, s)
+		}
+		names += "\n  " + s.String()
+	}
+	if chosen == nil {
+		return nil, fmt.Errorf("--only is %q: no shape of this run has that in its name; the names are%s", only, names)
+	}
+	return chosen, nil
+}
+
+func printTable(w io.Writer, path string) error {
+	r, err := readReport(path)
+	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(-1) // a collection would fall into somebody's turn
+	_, err = io.WriteString(w, table(r))
+	return err
+}
 
-	host := bench.ReadHost()
-	report := Report{Host: host, ISAs: matmul.ISAs()}
-	blas, err := startOpenBLAS(*python, *core)
+// compare measures the shapes and prints them.
+func compare(c choice, stdout, stderr io.Writer) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would fall into somebody's turn
+
+	report := Report{Host: c.host, ISAs: matmul.ISAs()}
+	blas, err := startOpenBLAS(c.python, c.core)
 	if err != nil {
 		report.OpenBLAS = "missing: " + err.Error()
 	} else {
 		defer blas.stop()
 		report.OpenBLAS = blas.config
 	}
-	if !*asJSON {
-		fmt.Println(host)
-		fmt.Println("OpenBLAS:", report.OpenBLAS)
+	if !c.json {
+		fmt.Fprintln(stdout, c.host)
+		fmt.Fprintln(stdout, "OpenBLAS:", report.OpenBLAS)
 	}
-	var shapes []shape
-	for _, s := range allShapes(*quick, host.GOMAXPROCS) {
-		if strings.Contains(s.String(), *only) {
-			shapes = append(shapes, s)
-		}
+	m := &meter{isa: c.isa, blas: blas, quick: c.quick, memory: c.memory, lastLevel: 32 << 20}
+	if l, ok := c.host.LastLevel(); ok {
+		m.lastLevel = l.Bytes
 	}
-	m := &meter{isa: *isa, blas: blas, quick: *quick, memory: *memory, lastLevel: 32 << 20}
-	if c, ok := host.LastLevel(); ok {
-		m.lastLevel = c.Bytes
-	}
-	if host.Free > 0 {
-		m.memory = min(m.memory, host.Free/4)
+	if c.host.Free > 0 {
+		m.memory = min(m.memory, c.host.Free/4)
 	}
 	start := time.Now()
-	if !*asJSON {
-		fmt.Println(header)
+	if !c.json {
+		fmt.Fprintln(stdout, header)
 	}
-	for i, s := range shapes {
-		fmt.Fprintf(os.Stderr, "\r%d of %d, %.0f s: %-60s", i+1, len(shapes), time.Since(start).Seconds(), s)
+	show := terminal(stderr)
+	for i, s := range c.shapes {
+		if show {
+			fmt.Fprintf(stderr, "\r%d of %d, %.0f s: %-60s", i+1, len(c.shapes), time.Since(start).Seconds(), s)
+		}
 		row, err := m.measure(s)
-		fmt.Fprintf(os.Stderr, "\r%-90s\r", "")
+		if show {
+			fmt.Fprintf(stderr, "\r%-90s\r", "")
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
+		row.Doubt = doubt(row, report.Rows)
 		report.Rows = append(report.Rows, row)
-		if !*asJSON {
-			fmt.Println(row)
+		if !c.json {
+			fmt.Fprintln(stdout, row)
 		}
 	}
-	if *asJSON {
-		e := json.NewEncoder(os.Stdout)
+	if c.json {
+		fmt.Fprint(stderr, summary(report.Rows))
+		e := json.NewEncoder(stdout)
 		e.SetIndent("", " ")
 		return e.Encode(report)
 	}
-	fmt.Printf("%d shapes in %.0f s\n", len(shapes), time.Since(start).Seconds())
-	return nil
+	_, err = fmt.Fprintf(stdout, "%s in %.0f s\n%s", counted(len(c.shapes), "shape"), time.Since(start).Seconds(), summary(report.Rows))
+	return err
+}
+
+// terminal reports whether w is one.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// counted returns a number of things: 1 thread, 2 threads.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 const header = "op   type     m     n     k    threads   ours  median  openblas median  gonum    peak  attainable(…sum)  | ×openblas  of peak  of attainable"
@@ -166,11 +289,18 @@ func (r Row) String() string {
 		return fmt.Sprintf(format, *v)
 	}
 	note := ""
-	if r.Copies > 1 || r.Resident {
-		note = fmt.Sprintf("  %.1f of %.1f GB/s, %d matrices", r.OursGBps, r.ReadGBps, r.Copies)
+	if r.weights {
+		matrices := "1 matrix"
+		if r.Copies > 1 {
+			matrices = fmt.Sprintf("%d matrices", r.Copies)
+		}
+		note = fmt.Sprintf("  %.1f of %.1f GB/s, %s", r.OursGBps, r.ReadGBps, matrices)
 		if r.Resident {
 			note += ", resident in cache"
 		}
+	}
+	if r.Doubt != "" {
+		note += "  ?? doubtful: " + r.Doubt
 	}
 	return fmt.Sprintf("%-4s %-7s %5d %5d %5d %3d %-7s %8.1f %7.1f %8s %7s %6s %8.1f %9.1f (%.1f)  | %6s %8.2f %8.2f%s",
 		r.Op, r.DType, r.M, r.N, r.K, r.Threads, r.ISA, r.Ours, r.OursMedian, opt("%.1f", r.OpenBLAS), opt("%.1f", r.OpenBLASMedian),

@@ -23,7 +23,7 @@ type shape struct {
 }
 
 func (s shape) String() string {
-	return fmt.Sprintf("%s %s %d×%d×%d, %d threads", s.op, s.dtype, s.m, s.n, s.k, s.threads)
+	return fmt.Sprintf("%s %s %d×%d×%d, %s", s.op, s.dtype, s.m, s.n, s.k, counted(s.threads, "thread"))
 }
 
 func allShapes(quick bool, cores int) []shape {
@@ -225,7 +225,7 @@ func measure[T matmul.Float](m *meter, s shape, k *kept[T]) (Row, error) {
 
 	flops := 2 * float64(s.m) * float64(s.n) * float64(s.k)
 	bytes := float64(size) * (float64(weights) + float64(left) + float64(out))
-	row := Row{Op: s.op, DType: s.dtype, M: s.m, N: s.n, K: s.k, Threads: s.threads, ISA: m.isa, Copies: copies, Resident: resident}
+	row := Row{Op: s.op, DType: s.dtype, M: s.m, N: s.n, K: s.k, Threads: s.threads, ISA: m.isa, Copies: copies, Resident: resident, weights: s.weights}
 
 	reps, err := calibrate(ours)
 	if err != nil {

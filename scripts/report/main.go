@@ -1,19 +1,26 @@
 // Report prints every number that the lesson quotes, computed.
 //
-//	go run ./scripts/report          the numbers, with their units
-//	go run ./scripts/report --json   those of the report as JSON: the keys and
-//	                                 values of pkg/facts/testdata/quoted_numbers.json
-//	go run ./scripts/report --time   five rates of this machine instead
+//	go run ./scripts/report              the report with its units, and then the
+//	                                     numbers of single chapters (ch00 to ch09)
+//	go run ./scripts/report --json       the report alone as JSON: the keys and values
+//	                                     of pkg/facts/testdata/quoted_numbers.json
+//	go run ./scripts/report --all        every number by its key, one a line: those of
+//	                                     the report and of the chapters
+//	go run ./scripts/report --all --json the same as one flat object
+//	go run ./scripts/report --time       five rates of this machine instead
 //
 // With --time, --small, --large and --vector set the sizes of the matrices.
 package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"memorywall/pkg/bench"
@@ -38,36 +45,60 @@ func run(args []string, stdout, stderr io.Writer, rates measure) int {
 		return 2
 	}
 	switch {
+	case c.all:
+		err = printAll(stdout, c.json)
 	case c.json:
 		err = printJSON(stdout)
 	case c.time:
-		err = printRates(stdout, stderr, c.sizes, rates)
+		err = named(printRates(stdout, stderr, c.sizes, rates))
 	default:
 		err = printText(stdout)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "report: %v\n", err)
+		if errors.As(err, new(mistake)) {
+			return 2
+		}
 		return 1
 	}
 	return 0
 }
 
+// A mistake in the call that shows only when the measurement looks at its sizes.
+type mistake string
+
+func (m mistake) Error() string { return string(m) }
+
+// named returns an error about a size as one about the flag that sets it.
+func named(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, name := range []string{"Small", "Large", "Vector"} {
+		if rest, ok := strings.CutPrefix(err.Error(), "bench: Sizes."+name+" is "); ok {
+			return mistake("--" + strings.ToLower(name) + " is " + rest)
+		}
+	}
+	return err
+}
+
 type choice struct {
-	json, time bool
-	sizes      bench.Sizes
+	all, json, time bool
+	sizes           bench.Sizes
 }
 
 func parse(args []string, help io.Writer) (choice, error) {
 	c := choice{sizes: bench.DefaultSizes()}
 	f := flag.NewFlagSet("report", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	f.BoolVar(&c.json, "json", false, "print the numbers of the report as JSON")
+	f.BoolVar(&c.all, "all", false, "print every number by its key, one a line: those of the report and those of single chapters (ch00 to ch09)")
+	f.BoolVar(&c.json, "json", false, "print the numbers of the report, without those of single chapters, as JSON; with --all: every number, as one flat object")
 	f.BoolVar(&c.time, "time", false, "measure five rates of this machine and print them instead")
 	f.IntVar(&c.sizes.Small, "small", c.sizes.Small, "with --time: `side` of the small float64 matrices")
 	f.IntVar(&c.sizes.Large, "large", c.sizes.Large, "with --time: `side` of the large float32 matrices")
 	f.IntVar(&c.sizes.Vector, "vector", c.sizes.Vector, "with --time: `side` of the matrix of the matrix–vector multiply")
 	if err := f.Parse(args); err == flag.ErrHelp {
-		fmt.Fprintln(help, "usage: go run ./scripts/report [--json | --time [--small N] [--large N] [--vector N]]")
+		fmt.Fprintln(help, "usage: go run ./scripts/report [[--all] [--json] | --time [--small N] [--large N] [--vector N]]")
 		f.SetOutput(help)
 		f.PrintDefaults()
 		return c, err
@@ -76,6 +107,9 @@ func parse(args []string, help io.Writer) (choice, error) {
 	}
 	if f.NArg() > 0 {
 		return c, fmt.Errorf("argument is %q: there are only flags; --help tells them", f.Arg(0))
+	}
+	if c.all && c.time {
+		return c, fmt.Errorf("--all and --time are given: choose one, for the timings are not among the numbers of --all")
 	}
 	if c.json && c.time {
 		return c, fmt.Errorf("--json and --time are given: choose one, for the timings are not part of the JSON")
@@ -97,10 +131,36 @@ func printJSON(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	return encode(w, r)
+}
+
+func encode(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false)
-	return e.Encode(r)
+	return e.Encode(v)
+}
+
+// printAll prints every fact under its key, sorted by key, at full precision:
+// as lines or as one flat object.
+func printAll(w io.Writer, asJSON bool) error {
+	all, err := facts.All()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return encode(w, all)
+	}
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		value, err := json.Marshal(all[key])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "%s %s\n", key, value)
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
 }
 
 func printRates(stdout, stderr io.Writer, sizes bench.Sizes, rates measure) error {

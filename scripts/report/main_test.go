@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,6 +52,46 @@ func TestJSON(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("--json prints other values:\n%s", stdout)
+	}
+}
+
+// --all prints every fact by its key, sorted, at full precision, in both forms.
+func TestAll(t *testing.T) {
+	want, err := facts.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := call(t, "--all")
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit %d, %q", code, stderr)
+	}
+	got := map[string]float64{}
+	var keys []string
+	for line := range strings.Lines(stdout) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			t.Errorf("line %q: %v", line, err)
+		}
+		got[key] = v
+		keys = append(keys, key)
+	}
+	if !reflect.DeepEqual(got, want) || len(keys) != len(want) || !slices.IsSorted(keys) {
+		t.Errorf("--all prints %d lines, sorted: %t, for %d facts, or other values", len(keys), slices.IsSorted(keys), len(want))
+	}
+	for _, chapter := range strings.Fields("chip. ch00. ch01. ch02. ch03. ch04. ch05. ch06. ch07. ch08. ch09.") {
+		if !slices.ContainsFunc(keys, func(key string) bool { return strings.HasPrefix(key, chapter) }) {
+			t.Errorf("--all has no key that begins with %s", chapter)
+		}
+	}
+
+	code, stdout, stderr = call(t, "--json", "--all")
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit %d, %q", code, stderr)
+	}
+	got = nil
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("--all --json prints other values (%v)", err)
 	}
 }
 
@@ -230,6 +272,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"--jsno"}, "report: flag provided but not defined: -jsno; --help tells the flags"},
 		{[]string{"now"}, `report: argument is "now": there are only flags`},
 		{[]string{"--json", "--time"}, "report: --json and --time are given: choose one"},
+		{[]string{"--all", "--time"}, "report: --all and --time are given: choose one"},
 		{[]string{"--small", "8"}, "report: --small is given: it goes with --time only"},
 		{[]string{"--json", "--vector", "8"}, "report: --vector is given: it goes with --time only"},
 		{[]string{"--time", "--large", "x"}, `report: invalid value "x" for flag -large`},
@@ -248,7 +291,7 @@ func TestMistakes(t *testing.T) {
 	// The sizes themselves are bench's to judge; nothing is measured for them.
 	for _, args := range [][]string{{"--time", "--small", "0"}, {"--time", "--large", "-4"}, {"--time", "--vector", "2000000000"}} {
 		code, stdout, stderr := callWith(t, bench.FiveRates, args...)
-		if code != 1 || stdout != "" || !strings.Contains(stderr, "report: bench: ") || !strings.Contains(stderr, args[2]) {
+		if code != 2 || stdout != "" || !strings.Contains(stderr, "report: "+args[1]+" is "+args[2]+": it must be from 1 to ") {
 			t.Errorf("%q: exit %d, %q, %q", args, code, stdout, stderr)
 		}
 	}
@@ -260,7 +303,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 func TestWriteErrors(t *testing.T) {
-	for _, args := range [][]string{nil, {"--json"}, {"--time"}} {
+	for _, args := range [][]string{nil, {"--json"}, {"--all"}, {"--all", "--json"}, {"--time"}} {
 		var stderr strings.Builder
 		rates := func(bench.Sizes, bench.Options) ([]bench.Rate, error) { return nil, nil }
 		if code := run(args, full{}, &stderr, rates); code != 1 || !strings.Contains(stderr.String(), "report: no space left") {

@@ -7,10 +7,12 @@
 //	go run ./scripts/roof --compare a.json b.json   print two files side by side
 //
 // The file is my-roof.json in the checkout, or what --out says. It appears when
-// all is measured; an interrupt (Ctrl-C) leaves the file as it was.
+// all is measured; an interrupt (Ctrl-C) leaves the file as it was. A run that
+// replaces one that measured longer says so before it begins.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -18,6 +20,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -59,16 +62,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, roof meas
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "roof: %v\n", err)
+		if errors.As(err, new(mistake)) {
+			return 2
+		}
 		return 1
 	}
 	return 0
 }
+
+// A mistake in the call that shows only when the measurement looks at its options.
+type mistake string
+
+func (m mistake) Error() string { return string(m) }
 
 type choice struct {
 	out     string
 	json    bool
 	compare []string
 	options bench.RoofOptions
+	given   map[string]string // the flags that were given, and their values
 }
 
 const usage = "usage: go run ./scripts/roof [--quick | --time D] [--threads N] [--memory SIZE] [--out FILE] [--json]\n" +
@@ -80,7 +92,8 @@ func parse(args []string, help io.Writer) (choice, error) {
 	var memory string
 	f := flag.NewFlagSet("roof", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	f.StringVar(&c.out, "out", "", "the `file` to write (default: my-roof.json in the checkout)")
+	f.StringVar(&c.out, "out", "", "the `file` to write (default: my-roof.json in the checkout); a file that is there is replaced,\n"+
+		"and if its run measured longer, as when --quick follows a full run, a line says so before this one begins")
 	f.BoolVar(&c.json, "json", false, "print the machine file instead of the tables; it is written too")
 	f.BoolVar(&quick, "quick", false, fmt.Sprintf("take %v instead of %v", bench.QuickRoofTime, bench.DefaultRoofTime))
 	f.DurationVar(&c.options.Time, "time", 0, "how long to measure, for instance 60s")
@@ -95,10 +108,11 @@ func parse(args []string, help io.Writer) (choice, error) {
 	} else if err != nil {
 		return c, fmt.Errorf("%w; --help tells the flags", err)
 	}
-	given := map[string]bool{}
-	f.Visit(func(set *flag.Flag) { given[set.Name] = true })
+	c.given = map[string]string{}
+	f.Visit(func(set *flag.Flag) { c.given[set.Name] = set.Value.String() })
+	has := func(name string) bool { _, ok := c.given[name]; return ok }
 	if both {
-		if f.NArg() != 2 || len(given) > 1 {
+		if f.NArg() != 2 || len(c.given) > 1 {
 			return c, errors.New("--compare goes with two machine files and no other flag: --compare a.json b.json")
 		}
 		c.compare = f.Args()
@@ -107,13 +121,13 @@ func parse(args []string, help io.Writer) (choice, error) {
 	if f.NArg() > 0 {
 		return c, fmt.Errorf("argument is %q: there are only flags; --help tells them", f.Arg(0))
 	}
-	if quick && given["time"] {
+	if quick && has("time") {
 		return c, errors.New("--quick and --time are given: choose one")
 	}
 	if quick {
 		c.options.Time = bench.QuickRoofTime
 	}
-	if given["memory"] {
+	if has("memory") {
 		n, err := parseSize(memory)
 		if err != nil {
 			return c, err
@@ -145,30 +159,94 @@ func parseSize(s string) (int64, error) {
 }
 
 func measureAndSave(ctx context.Context, c choice, stdout, stderr io.Writer, roof measure) error {
-	c.options.Progress = bar(stderr)
+	if err := writable(c.out); err != nil {
+		return err
+	}
+	progress := bar(stderr)
+	c.options.Progress = func(done, total int) {
+		if done == 0 {
+			io.WriteString(stderr, replaced(c)) //nolint:errcheck // a remark
+		}
+		progress(done, total)
+	}
 	m, err := roof(ctx, c.options)
 	clear(stderr)
 	if err != nil {
-		return err
+		return named(err, c.given)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := bench.SaveMachine(c.out, m); err != nil {
-		return err
-	}
+	// What was measured is printed even if it cannot be kept.
+	unsaved := bench.SaveMachine(c.out, m)
 	if c.json {
 		text, err := roofline.EncodeMachine(m)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = stdout.Write(text)
 		}
-		_, err = stdout.Write(text)
-		return err
+		return errors.Join(unsaved, err)
 	}
 	var b strings.Builder
 	printMachine(&b, m)
-	fmt.Fprintf(&b, "\nWritten to %s\n", c.out)
+	if unsaved == nil {
+		fmt.Fprintf(&b, "\nWritten to %s\n", c.out)
+	}
 	_, err = io.WriteString(stdout, b.String())
+	return errors.Join(unsaved, err)
+}
+
+// writable returns why a file cannot be written at path, if it cannot. It leaves
+// what is there alone.
+func writable(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("cannot write %s: it is no regular file; nothing was measured", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w; nothing was measured", path, errors.Unwrap(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// replaced returns a line about the run in the file to be written, if that one
+// measured longer than this one will.
+func replaced(c choice) string {
+	before, err := bench.LoadMachine(c.out)
+	if err != nil || before.Measured == nil {
+		return ""
+	}
+	took, now := before.Measured.Seconds, cmp.Or(c.options.Time, bench.DefaultRoofTime)
+	if took < 1.5*now.Seconds() {
+		return ""
+	}
+	kind := "a longer run"
+	if took >= bench.DefaultRoofTime.Seconds() {
+		kind = "a full run"
+	}
+	return fmt.Sprintf("roof: %s holds %s, of %.0f s from %s: this one of %v will replace it (Ctrl-C keeps it, --out FILE keeps both)\n",
+		c.out, kind, took, before.Measured.Date, now)
+}
+
+// named returns an error about an option of the measurement as one about the
+// flag that sets it, with the value that was given.
+func named(err error, given map[string]string) error {
+	for _, o := range []struct{ field, flag string }{{"Time", "time"}, {"Threads", "threads"}, {"MaxBytes", "memory"}} {
+		rest, ok := strings.CutPrefix(err.Error(), "bench: RoofOptions."+o.field+" is ")
+		if !ok {
+			continue
+		}
+		value, limits, _ := strings.Cut(rest, ": ")
+		if written, ok := given[o.flag]; ok {
+			value = written
+		} else {
+			value += " by default"
+		}
+		if o.flag == "memory" {
+			// A size of 0 is none that the flag takes.
+			limits, _, _ = strings.Cut(limits, ", or 0")
+		}
+		return mistake(fmt.Sprintf("--%s is %s: %s", o.flag, value, limits))
+	}
 	return err
 }
 

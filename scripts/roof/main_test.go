@@ -114,6 +114,97 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// Where nothing can be written, nothing is measured.
+func TestUnwritable(t *testing.T) {
+	never := func(context.Context, bench.RoofOptions) (roofline.Machine, error) {
+		t.Error("it measures")
+		return roofline.Machine{}, nil
+	}
+	dir := t.TempDir()
+	for path, want := range map[string]string{
+		filepath.Join(dir, "none", "mine.json"): "no such file or directory; nothing was measured",
+		dir:                                     "it is no regular file; nothing was measured",
+	} {
+		code, out, stderr := call(t, never, "--out", path)
+		if code != 1 || out != "" || !strings.HasPrefix(stderr, "roof: cannot write "+path+": ") || !strings.Contains(stderr, want) {
+			t.Errorf("%s: code %d, %q, %q", path, code, out, stderr)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("%d files are left (%v)", len(entries), err)
+	}
+
+	// The folder may go while the measurement runs: what it found is printed.
+	for _, form := range []string{"--json=false", "--json"} {
+		gone := filepath.Join(t.TempDir(), "gone")
+		if err := os.Mkdir(gone, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		code, out, stderr := call(t, func(ctx context.Context, o bench.RoofOptions) (roofline.Machine, error) {
+			if err := os.Remove(gone); err != nil {
+				t.Error(err)
+			}
+			return fake(ctx, o)
+		}, form, "--out", filepath.Join(gone, "mine.json"))
+		if code != 1 || !strings.Contains(out, "some CPU, 2 cores") || strings.Contains(out, "Written to") || !strings.Contains(stderr, "cannot write") {
+			t.Errorf("%s: code %d, %q, %q", form, code, out, stderr)
+		}
+	}
+}
+
+// A run says what it replaces, if that measured longer.
+func TestReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.json")
+	begin := func(ctx context.Context, o bench.RoofOptions) (roofline.Machine, error) {
+		o.Progress(0, 1)
+		return fake(ctx, o)
+	}
+	for _, c := range []struct {
+		seconds float64
+		args    []string
+		want    string
+	}{
+		{12.4, []string{"--quick"}, path + " holds a full run, of 12 s from 2026-01-02T03:04:05Z: this one of 4s will replace it"},
+		{8, []string{"--quick"}, path + " holds a longer run, of 8 s"},
+		{60, nil, path + " holds a full run, of 60 s from 2026-01-02T03:04:05Z: this one of 12s will replace it"},
+		{12.4, nil, ""},
+		{4.2, []string{"--quick"}, ""},
+		{12.4, []string{"--time", "20s"}, ""},
+	} {
+		m := machine(200e9)
+		m.Measured.Seconds = c.seconds
+		if err := bench.SaveMachine(path, m); err != nil {
+			t.Fatal(err)
+		}
+		code, _, stderr := call(t, begin, append(c.args, "--out", path)...)
+		if code != 0 || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "replace") != (c.want != "") {
+			t.Errorf("%v after %v s: code %d, %q, want %q", c.args, c.seconds, code, stderr, c.want)
+		}
+	}
+}
+
+// What the measurement says of its options names the flags.
+func TestLimits(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "mine.json")
+	for _, c := range []struct {
+		flag, value, want string
+	}{
+		{"--memory", "1", "roof: --memory is 1: it must be from 64 KiB to "},
+		{"--memory", "1KiB", "roof: --memory is 1KiB: it must be from 64 KiB to "},
+		{"--time", "1ms", "roof: --time is 1ms: it must be from 50ms to 1h0m0s, or 0 for 12s\n"},
+		{"--threads", "-1", "roof: --threads is -1: it must be from 1 to "},
+	} {
+		code, _, stderr := call(t, bench.MeasureRoof, c.flag, c.value, "--out", out)
+		if code != 2 || !strings.HasPrefix(stderr, c.want) || strings.Contains(stderr, "default") {
+			t.Errorf("%s %s: code %d, %q", c.flag, c.value, code, stderr)
+		}
+	}
+	err := named(errors.New("bench: RoofOptions.Threads is 9: it must be from 1 to 4"), nil)
+	if want := "--threads is 9 by default: it must be from 1 to 4"; err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	a, b, c := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json"), filepath.Join(dir, "c.json")
