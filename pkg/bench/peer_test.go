@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -23,12 +24,13 @@ import (
 var (
 	peerBytes = flag.Int64("peer.bytes", 512<<20, "bytes of all arrays, on each side")
 	peerTime  = flag.Duration("peer.time", 2*time.Second, "time for each figure, both sides together")
+	peerOnly  = flag.String("peer.only", "", "only the figures whose name contains this")
 )
 
 // TestPeer holds the probes against C, by turns within one run, and prints the
 // rates. By hand, on a quiet machine, with gcc:
 //
-//	go test -tags peer -run Peer -v ./pkg/bench -args -peer.time 5s
+//	go test -tags peer -run Peer -v ./pkg/bench -args -peer.time 5s [-peer.only triad]
 //
 // The stores are alike on both sides: plain against plain, streaming against
 // streaming. gcc makes the plain copy a call of memcpy unless told not to; that
@@ -125,6 +127,9 @@ func peerFMA[T probe.Float](t *testing.T, c *peer, team *team, n int, isa, name 
 // turns lets both sides run by turns and returns our best rate over theirs.
 func turns(t *testing.T, what, unit string, work float64, ours, theirs func(times int) []float64) float64 {
 	t.Helper()
+	if !strings.Contains(what, *peerOnly) {
+		return math.Inf(1)
+	}
 	ours(8) // touch what is new
 	theirs(8)
 	var a, b []float64
