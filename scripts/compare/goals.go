@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -107,6 +108,7 @@ func table(r Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. Kernels: %s. OpenBLAS: %s.\n\n", r.Host, isasOf(r.Rows), strings.Join(strings.Fields(r.OpenBLAS), " "))
 	b.WriteString("| work | figure | to reach | reached | |\n|---|---|---:|---:|---|\n")
+	var reasons []string
 	for _, g := range goals() {
 		low, high, doubtful := math.Inf(1), math.Inf(-1), ""
 		for _, row := range r.Rows {
@@ -128,10 +130,22 @@ func table(r Report) string {
 			}
 			got += doubtful
 			if math.Round(low*100)/100 < g.least {
-				note = strings.TrimSuffix("short: "+g.short, ": ")
+				note = "short"
+				if g.short != "" {
+					if !slices.Contains(reasons, g.short) {
+						reasons = append(reasons, g.short)
+					}
+					note = fmt.Sprintf("short (%d)", slices.Index(reasons, g.short)+1)
+				}
 			}
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", g.work, g.what, want, got, note)
+	}
+	if len(reasons) > 0 {
+		b.WriteString("\nWhy it falls short:\n\n")
+	}
+	for i, reason := range reasons {
+		fmt.Fprintf(&b, "%d. %s.\n", i+1, strings.ToUpper(reason[:1])+reason[1:])
 	}
 	return b.String()
 }
