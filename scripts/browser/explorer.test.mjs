@@ -470,7 +470,7 @@ inWindow("what can go wrong", (step) => {
     await tile.live();
     const own = await tile.look();
     assert.equal(own.old, true, "the picture is greyed");
-    assert.match(await instead.textContent(), /not those of its link: .*n is 0: it must be.*; /);
+    assert.match(await instead.textContent(), /not those of its link: .*"size" is no setting.*; n is 0: it must be/);
     assert.match(await tile.summary.textContent(), /163\.8 FLOP\/byte/);
     assert.ok(own.values >= 10);
     assert.ok(await instead.evaluate((p) => p.getBoundingClientRect().bottom <= p.parentNode.querySelector("svg").getBoundingClientRect().top));
