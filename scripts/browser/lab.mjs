@@ -312,6 +312,7 @@ export class Window {
 
   /** Opens one more notebook, which is only looked at: no kernel is started for it. */
   async read(path) {
+    await this.page.waitForFunction(() => window.jupyterapp); // it comes a little after the page
     await this.page.evaluate(async (path) => {
       const app = window.jupyterapp;
       await app.restored;
