@@ -42,6 +42,10 @@ export function cellsOf(chapter) {
 const SHORT = 30_000;
 const LONG = 120_000;
 
+// How often a page is asked whether it is ready. Playwright would ask at each
+// frame, which also makes the page draw that often.
+const POLL = { polling: 100 };
+
 // ------------------------------------------------------------- processes
 
 // Every process that the tests start inherits this mark in its environment, so
@@ -303,7 +307,7 @@ export class Window {
         panel?.context?.isReady && panel.content.widgets.every((cell) => cell.isAttached) &&
         (!kernel || panel.sessionContext.session?.kernel?.connectionStatus === "connected")
       );
-    }, kernel);
+    }, kernel, POLL);
     await this.page.evaluate((kernel) => {
       const { revealed, sessionContext } = window.jupyterapp.shell.currentWidget;
       return Promise.all([revealed, kernel && sessionContext.ready, kernel && sessionContext.session.kernel.info]);
@@ -312,7 +316,7 @@ export class Window {
 
   /** Opens one more notebook, which is only looked at: no kernel is started for it. */
   async read(path) {
-    await this.page.waitForFunction(() => window.jupyterapp); // it comes a little after the page
+    await this.page.waitForFunction(() => window.jupyterapp, undefined, POLL); // it comes a little after the page
     await this.page.evaluate(async (path) => {
       const app = window.jupyterapp;
       await app.restored;
@@ -361,7 +365,7 @@ export class Window {
         );
       },
       undefined,
-      { timeout: limit },
+      { ...POLL, timeout: limit },
     );
     return this.page.evaluate(() => {
       window.memorywallRuns.end();
@@ -396,11 +400,11 @@ export class Window {
     return runs[0].ms;
   }
 
-  /** What the model holds for each code cell. */
-  cells() {
-    return this.page.evaluate(() =>
+  /** What the model holds for each code cell, or for the one with this id. */
+  cells(id) {
+    return this.page.evaluate((id) =>
       window.jupyterapp.shell.currentWidget.content.widgets
-        .filter((cell) => cell.model.type === "code")
+        .filter((cell) => cell.model.type === "code" && (!id || cell.model.id === id))
         .map((cell) => ({
           id: cell.model.id,
           tags: cell.model.getMetadata("tags") ?? [],
@@ -410,11 +414,11 @@ export class Window {
           outputs: cell.model.outputs.toJSON(),
           text: cell.outputArea.node.innerText,
         })),
-    );
+    id);
   }
 
   async oneCell(id) {
-    return (await this.cells()).find((cell) => cell.id === id);
+    return (await this.cells(id))[0];
   }
 
   /** Puts another source into a cell without the keyboard. */
@@ -452,13 +456,13 @@ export class Window {
 
   async save() {
     await this.page.keyboard.press("Control+s");
-    await this.page.waitForFunction(() => !window.jupyterapp.shell.currentWidget.context.model.dirty);
+    await this.page.waitForFunction(() => !window.jupyterapp.shell.currentWidget.context.model.dirty, undefined, POLL);
   }
 
   async closeTab() {
     const id = await this.page.evaluate(() => window.jupyterapp.shell.currentWidget.id);
     await this.page.locator(".lm-TabBar-tab.lm-mod-current .lm-TabBar-tabCloseIcon").last().click();
-    await this.page.waitForFunction((id) => window.jupyterapp.shell.currentWidget?.id !== id, id);
+    await this.page.waitForFunction((id) => window.jupyterapp.shell.currentWidget?.id !== id, id, POLL);
   }
 
   /** Closes the tab in front, then opens the chapter again from the file browser. */
@@ -470,7 +474,7 @@ export class Window {
 
   async theme(name) {
     await this.menu("Settings", "Theme", name);
-    await this.page.waitForFunction((name) => document.body.dataset.jpThemeName === name, name);
+    await this.page.waitForFunction((name) => document.body.dataset.jpThemeName === name, name, POLL);
   }
 
   /** Shows or hides the file browser beside the notebook. */

@@ -20,6 +20,7 @@ Then it tests the explorers, in JupyterLab and on a page from the disk.
 
   chapter            a number (5, 05), a name (05_tile_size) or a path; default: all,
                      and the explorers
+  --chapters         all chapters, without the explorers
   --explorers        the explorers alone
   --screenshots DIR  keep pictures of all chapters and figures, light and dark, in DIR
   --headed           show the browser
@@ -39,7 +40,7 @@ let options;
 try {
   options = parseArgs({
     allowPositionals: true,
-    options: { explorers: { type: "boolean" }, screenshots: { type: "string" }, headed: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+    options: { chapters: { type: "boolean" }, explorers: { type: "boolean" }, screenshots: { type: "string" }, headed: { type: "boolean" }, help: { type: "boolean", short: "h" } },
   });
 } catch (error) {
   fail(error.message);
@@ -49,6 +50,8 @@ if (values.help) {
   process.stdout.write(HELP);
   process.exit(0);
 }
+
+if (values.explorers && (values.chapters || positionals.length > 0)) fail("--explorers stands alone, without chapters");
 
 const all = readdirSync(join(root, "notebooks")).filter((name) => /^\d\d_.*\.ipynb$/.test(name)).map((name) => name.slice(0, -6)).sort();
 const chosen = positionals.map((wanted) => {
@@ -70,16 +73,16 @@ try {
   fail(error.message);
 }
 
-const out = values.screenshots ? resolve(values.screenshots) : join(root, ".cache", "browser");
-if (!values.screenshots) rmSync(out, { recursive: true, force: true });
-mkdirSync(out, { recursive: true });
-
-const files = values.explorers ? ["explorer.test.mjs"] : chosen.length > 0 ? ["lesson.test.mjs"] : ["lesson.test.mjs", "explorer.test.mjs"];
+const files = values.explorers ? ["explorer"] : values.chapters || chosen.length > 0 ? ["lesson"] : ["lesson", "explorer"];
 let tests, ended;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => { ended = true; tests.kill(signal); });
 let code = 0;
 for (const file of files) {
-  tests = spawn(process.execPath, ["--test-reporter=spec", join(here, file)], {
+  // A folder for each: the chapters and the explorers may be tested side by side.
+  const out = values.screenshots ? resolve(values.screenshots) : join(root, ".cache", "browser", file);
+  if (!values.screenshots) rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  tests = spawn(process.execPath, ["--test-reporter=spec", join(here, `${file}.test.mjs`)], {
     cwd: here,
     stdio: ["ignore", "inherit", "inherit"],
     env: {

@@ -83,6 +83,9 @@ def jupyter_files():
     overrides = {
         "@jupyterlab/apputils-extension:notification": {"checkForUpdates": False, "fetchNews": "false"},
         "@jupyterlab/extensionmanager-extension:plugin": {"enabled": False},
+        # A notebook is laid out whole. Otherwise the heights of cells out of
+        # sight are guessed, and a link to one of them lands elsewhere.
+        "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
     }
     page = {
         "disabledExtensions": {
