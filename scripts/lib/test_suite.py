@@ -134,6 +134,26 @@ class Pieces(unittest.TestCase):
         with self.assertRaises(suite.Bad):
             suite.count_packages("?   \tmemorywall/pkg/x\t[no test files]\n")
 
+    def test_end_of_the_time_is_no_failure_of_a_fuzz_target(self):
+        ran = "fuzz: elapsed: 1s, execs: 24328 (18613/sec), new interesting: 5 (total: 67)\n"
+        late = ran + "--- FAIL: FuzzX (1.31s)\n    context deadline exceeded\nFAIL"
+
+        def fuzz(said, fails=True):
+            one = mock.Mock()
+            one.command.side_effect = suite.Bad(said) if fails else [said]
+            suite.Suite.fuzz_one(one, Path("x/fuzz.test"), Path("x"), "FuzzX", 1.0)
+
+        fuzz(ran + "PASS", fails=False)
+        fuzz(late)
+        for said in ("--- FAIL: FuzzX (0.31s)\n    context deadline exceeded\nFAIL",  # nothing ran
+                     ran + "--- FAIL: FuzzX (1.31s)\n    --- FAIL: FuzzX (0.00s)\n        x_test.go:3: wrong\nFAIL",
+                     ran + "--- FAIL: FuzzX (1.31s)\n    x_test.go:3: context deadline exceeded\nFAIL",
+                     late + "\n    Failing input written to testdata/fuzz/FuzzX/1"):
+            with self.assertRaises(suite.Bad):
+                fuzz(said)
+        with self.assertRaises(suite.Bad):
+            fuzz("testing: warning: no fuzz tests to fuzz\nPASS", fails=False)
+
     def test_failures_are_among_the_lines_shown(self):
         text = "\n".join(["ok  \tp"] * 200 + ["--- FAIL: TestX", "    x_test.go:3: wrong"] + ["ok  \tp"] * 200)
         self.assertIn("x_test.go:3: wrong", suite.telling_lines(text))
