@@ -219,7 +219,8 @@ export class Browser {
     const args = [...FLAGS, `--log-net-log=${browser.netlog}`];
     if (process.getuid?.() === 0) args.push("--no-sandbox"); // it refuses to run for root otherwise
     browser.chromium = await chromium.launch({
-      executablePath: findChromium(), args, env: marked(), headless: !process.env.MEMORYWALL_BROWSER_HEADED,
+      executablePath: findChromium(), args, headless: !process.env.MEMORYWALL_BROWSER_HEADED,
+      env: marked({ XDG_CACHE_HOME: browser.folder, XDG_CONFIG_HOME: browser.folder }), // nothing of its own stays in the reader's
     });
     browser.opened = [];
     return browser;

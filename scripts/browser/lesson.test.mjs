@@ -332,8 +332,11 @@ inWindow("the glossary", (step) => {
     step(`the ${at === 0 ? "first" : "last"} link of ${chapter} leads to the entry of its term`, async (window) => {
       if (nth === 0) await window.page.goto(lab.address());
       await window.read(lab.path(chapter));
-      const seen = await window.page.locator('.jp-NotebookPanel a[href*="/glossary.ipynb"][href*="#cell-id="]:visible').all();
-      assert.ok(seen.length > 5, `${chapter} has ${seen.length} links to the glossary`);
+      // JupyterLab resolves the links of a text some time after it shows it.
+      const seen = await until(`more than five links from ${chapter} to the glossary`, async () => {
+        const all = await window.page.locator('.jp-NotebookPanel a[href*="/glossary.ipynb"][href*="#cell-id="]:visible').all();
+        return all.length > 5 && all;
+      });
       const link = seen.at(at);
       const [, entry] = /#cell-id=(.+)$/.exec(await link.getAttribute("href"));
       await link.click();
