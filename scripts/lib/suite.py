@@ -247,7 +247,8 @@ class Suite:
     def fuzz_one(self, program, folder, name, seconds):
         try:
             text = self.command(program, "-test.run", "^$", "-test.fuzz", f"^{name}$", "-test.fuzztime", f"{seconds:.1f}s", "-test.parallel", "1",
-                                "-test.fuzzcachedir", program.parent / "corpus", cwd=folder)
+                                # To make an input smaller would take the time of looking for others.
+                                "-test.fuzzminimizetime", "10x", "-test.fuzzcachedir", program.parent / "corpus", cwd=folder)
         except Bad as err:
             text = str(err)
             # Before Go 1.27 the end of the time itself is at times told as a
