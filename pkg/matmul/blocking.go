@@ -56,14 +56,39 @@ func NewBlocking(mr, nr int, elemBytes int64, c Caches) (Blocking, error) {
 		return Blocking{}, fmt.Errorf("matmul: caches are %+v: a size must be 0 or more", c)
 	}
 	b := Blocking{MR: mr, NR: nr}
-	l2 := max(c.L2, c.L1)
-	l3 := max(c.L3, l2)
+	l3 := max(c.L3, c.L2, c.L1)
 	m, n := int64(mr), int64(nr)
 	b.KC = max(1, multiple((c.L1/elemBytes-m*n)/(m+n), 8, maxKC))
-	k := int64(b.KC)
-	b.NC = max(nr, multiple((l2/4*3/elemBytes-m*k)/(2*k), nr, maxNC))
-	b.MC = max(mr, multiple(l3/2/elemBytes/(int64(b.NC)+k), mr, maxMC))
+	b.NC = b.widest(elemBytes, c, maxNC)
+	b.MC = max(mr, multiple(l3/2/elemBytes/(int64(b.NC)+int64(b.KC)), mr, maxMC))
 	return b, nil
+}
+
+// widest returns the largest NC, up to a limit, with which L2Bytes is within
+// three quarters of L2.
+func (b Blocking) widest(elemBytes int64, c Caches, limit int) int {
+	k := int64(b.KC)
+	return max(b.NR, multiple((max(c.L2, c.L1)/4*3/elemBytes-int64(b.MR)*k)/(2*k), b.NR, limit))
+}
+
+const (
+	// shallowKC is how many rows of B the first level of a TLB is sure to reach
+	// at once when each lies in a page of its own: 64 entries for data on Intel
+	// since Haswell and on AMD since Zen, 96 on the newest (Intel 64 and IA-32
+	// Architectures Optimization Reference Manual, 248966; Software Optimization
+	// Guide for the AMD Family 17h Processors, 55723).
+	shallowKC = 64
+	// shallowNC keeps such a block to a page or two along each of its rows.
+	shallowNC = 1024
+)
+
+// shallow returns the blocking for an A of few rows. A block of B is packed by
+// the first tiles that read it; where few others follow, it is as important
+// that these find its rows quickly as that tiles of C are seldom visited.
+func (b Blocking) shallow(elemBytes int64, c Caches) Blocking {
+	b.KC = min(b.KC, shallowKC)
+	b.NC = b.widest(elemBytes, c, max(b.NR, shallowNC))
+	return b
 }
 
 // multiple returns the largest multiple of q that is at most v and at most

@@ -56,7 +56,7 @@ func subjects[T Float]() []subject[T] {
 				edgesK: []int{12, 24, 36, streams, reuse},
 			}
 			e := *p.engine
-			e.blk, e.directElems, e.serialFLOPs = small, 0, 0
+			e.blk, e.thin, e.directElems, e.serialFLOPs = small, small, 0, 0
 			e.fewRows, e.fewElems = way.fewRows, 256
 			q := &pool[T]{engine: &e}
 			s.mul, s.add = q.fn(way.threads, false), q.fn(way.threads, true)

@@ -78,7 +78,7 @@ func choose[T Float](o Options) (*pool[T], error) {
 				o.Blocking.MR, o.Blocking.NR, k.isa, k.mr, k.nr)
 		}
 		e := *p.engine
-		e.blk = *o.Blocking
+		e.blk, e.thin = *o.Blocking, *o.Blocking
 		p = &pool[T]{engine: &e}
 	}
 	return p, nil
@@ -95,7 +95,8 @@ func poolOf[T Float](isa string) (*pool[T], error) {
 }
 
 // BlockingOf returns the blocking that [New] uses by default with an
-// instruction set, "" for the best.
+// instruction set, "" for the best. An A of few rows gets shallower blocks of B,
+// or none.
 func BlockingOf[T Float](isa string) (Blocking, error) {
 	p, err := poolOf[T](isa)
 	if err != nil {

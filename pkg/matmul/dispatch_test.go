@@ -182,6 +182,14 @@ func TestBlocking(t *testing.T) {
 			if more.MC += b.MR; b.MC+b.MR <= maxMC && more.L3Bytes(x.size) <= l3/2 {
 				t.Errorf("%+v on %+v: MC = %d fits in L3 too", x, c, more.MC)
 			}
+			// For few rows: no deeper than a TLB reaches, and within L2 as well.
+			thin := b.shallow(x.size, c)
+			if err := thin.Validate(); err != nil {
+				t.Errorf("%+v on %+v: %v", x, c, err)
+			}
+			if thin.KC > shallowKC || thin.KC > b.KC || thin.NC > max(shallowNC, thin.NR) || thin.L2Bytes(x.size) > l2/4*3 {
+				t.Errorf("%+v on %+v: %+v for few rows", x, c, thin)
+			}
 		}
 	}
 	for _, tc := range []struct {

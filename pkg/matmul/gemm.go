@@ -6,6 +6,7 @@ import "unsafe"
 type engine[T Float] struct {
 	kern *kernel[T]
 	blk  Blocking
+	thin Blocking // where A has no more than thinRows rows
 
 	// directElems is how many elements of A's panel and B together may be for
 	// B to be read where it lies: it stays in L2 then, packed or not.
@@ -36,8 +37,9 @@ func newEngine[T Float](k *kernel[T], c Caches) *engine[T] {
 	return &engine[T]{
 		kern:        k,
 		blk:         blk,
+		thin:        blk.shallow(size, c),
 		directElems: int(max(c.L1, c.L2) / 2 / size),
-		fewRows:     128,
+		fewRows:     64,
 		serialFLOPs: 6e6,
 		line:        lineBytes / int(size),
 		fewElems:    int(max(c.L1, c.L2) / 8 / size),
@@ -230,6 +232,10 @@ func (e *engine[T]) matrixVector(ws *workspace[T], add bool, m, k int, a []T, ld
 	}
 }
 
+// thinRows is how many rows A may have for the first pass over a block of B,
+// which copies it, to be so large a share of the work that the block is shallow.
+const thinRows = 320
+
 // packed is the five loops round the microkernel:
 //
 //	jc over blocks of NC columns of B and C
@@ -242,9 +248,13 @@ func (e *engine[T]) matrixVector(ws *workspace[T], add bool, m, k int, a []T, ld
 // A and B exchanged: rows of C are what is contiguous here.
 func (e *engine[T]) packed(ws *workspace[T], add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	mr, nr, tile := e.kern.mr, e.kern.nr, e.kern.tile
-	kcMax := part(k, e.blk.KC, 4)
-	ncMax := part(n, e.blk.NC, nr)
-	mcMax := part(m, e.blk.MC, mr)
+	blk := e.blk
+	if m <= thinRows {
+		blk = e.thin
+	}
+	kcMax := part(k, blk.KC, 4)
+	ncMax := part(n, blk.NC, nr)
+	mcMax := part(m, blk.MC, mr)
 	ws.a = room(ws.a, mr*kcMax)
 	ws.b = room(ws.b, kcMax*roundUp(ncMax, nr))
 	for jc := 0; jc < n; jc += ncMax {
