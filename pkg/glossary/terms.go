@@ -183,7 +183,7 @@ var terms = []Term{
 	},
 	{
 		Name: "time to first token", Chapter: 6, Unit: "s",
-		Definition: "The **time to first token** is how long you wait until the answer begins: the prefill of your question.",
+		Definition: "The **time to first token** is how long you wait until the answer begins: at least the prefill of your question.",
 		Not:        []string{"TTFT"},
 	},
 	{
