@@ -294,7 +294,7 @@ var terms = []Term{
 	},
 	{
 		Name: "miss", Forms: []string{"misses"}, Everyday: true, Chapter: 9,
-		Definition: "A **miss** is an access to something that the cache does not hold: it must come from slow memory, and something else must leave.",
+		Definition: "A **miss** is an access to something that the cache does not hold: it must come from slow memory, and if the cache is full, something else must leave.",
 	},
 	{
 		Name: "least recently used", Forms: []string{"LRU"}, Chapter: 9,
