@@ -36,7 +36,7 @@ var terms = []Term{
 	},
 	{
 		Name: "fast memory", Chapter: 0,
-		Definition: "**Fast memory** is small and close to the arithmetic units. Moving data inside fast memory is free.",
+		Definition: "**Fast memory** is small and close to the arithmetic units. In the model, moving data inside fast memory is free.",
 	},
 
 	// FLOPs and bytes.
