@@ -36,7 +36,7 @@ var terms = []Term{
 	},
 	{
 		Name: "fast memory", Chapter: 0,
-		Definition: "**Fast memory** is small and close to the arithmetic units. Moving data inside fast memory is free.",
+		Definition: "**Fast memory** is small and close to the arithmetic units. In the model, moving data inside fast memory is free.",
 	},
 
 	// FLOPs and bytes.
@@ -183,7 +183,7 @@ var terms = []Term{
 	},
 	{
 		Name: "time to first token", Chapter: 6, Unit: "s",
-		Definition: "The **time to first token** is how long you wait until the answer begins: the prefill of your question.",
+		Definition: "The **time to first token** is how long you wait until the answer begins: at least the prefill of your question.",
 		Not:        []string{"TTFT"},
 	},
 	{
@@ -294,7 +294,7 @@ var terms = []Term{
 	},
 	{
 		Name: "miss", Forms: []string{"misses"}, Everyday: true, Chapter: 9,
-		Definition: "A **miss** is an access to something that the cache does not hold: it must come from slow memory, and something else must leave.",
+		Definition: "A **miss** is an access to something that the cache does not hold: it must come from slow memory, and if the cache is full, something else must leave.",
 	},
 	{
 		Name: "least recently used", Forms: []string{"LRU"}, Chapter: 9,
