@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import signal
+import socket
 import ssl
 import sys
 import time
@@ -66,6 +67,8 @@ def jupyter_files():
             "allow_root": True,  # a container's only user is often root; the server listens on localhost only
             "use_redirect_file": not is_wsl(),  # a browser of Windows cannot read the redirect file
             "jpserver_extensions": {"jupyter_lsp": False, "notebook_shim": False},
+            # As long as the time between two pings, which it is cut to anyway, with a warning.
+            "tornado_settings": {"ws_ping_timeout": 30000},
         },
         "Application": {"log_level": "WARN"},  # what goes well is not told
         "MultiKernelManager": {"default_kernel_name": "gonb"},
@@ -83,9 +86,12 @@ def jupyter_files():
     overrides = {
         "@jupyterlab/apputils-extension:notification": {"checkForUpdates": False, "fetchNews": "false"},
         "@jupyterlab/extensionmanager-extension:plugin": {"enabled": False},
-        # A notebook is laid out whole. Otherwise the heights of cells out of
-        # sight are guessed, and a link to one of them lands elsewhere.
-        "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
+        "@jupyterlab/notebook-extension:tracker": {
+            # A notebook is laid out whole. Otherwise the heights of cells out of
+            # sight are guessed, and a link to one of them lands elsewhere.
+            "windowingMode": "defer",
+            "codeCellConfig": {"lineNumbers": True},  # Go's messages name lines
+        },
     }
     page = {
         "disabledExtensions": {
@@ -160,6 +166,19 @@ def running():
     return found
 
 
+def taken(options):
+    """The port that the options ask for, if something else listens on it."""
+    wanted = re.search(r"(?:^|\0)--(?:ServerApp\.)?port[=\0](\d{1,5})(?:\0|$)", "\0".join(options))
+    if wanted and 0 < int(wanted[1]) < 65536:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", int(wanted[1])))
+            except OSError:
+                return wanted[1]
+    return None
+
+
 def check_options(options):
     """Stop at an option that neither we nor JupyterLab have."""
     for option in options:
@@ -202,7 +221,7 @@ def main(argv):
         return
     if "restore" in ours:
         if rest:
-            raise Stop(f"--restore stands alone, without {' '.join(rest)}")
+            raise Stop(f"--restore takes one chapter, or none for all of them, and no other option: leave out {' '.join(rest)}", code=2)
         restore(ours["restore"])
         return
     check_options(rest)
@@ -232,6 +251,8 @@ def main(argv):
             say(f"Note: the lesson is open already at {open_already[0]}\n"
                 f"Both work on {COPY.name}/: what one saves, the other has to reload.")
         say(f"Opening JupyterLab on {START} …")
+        if taken(rest):
+            say(f"Note: port {taken(rest)} is in use, so JupyterLab takes the next one that is free.")
     os.chdir(ROOT)
     # A Ctrl-C now waits until lab.py can take it.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -436,6 +437,16 @@ class Open(Fixture):
     def test_options_of_jupyterlab_pass(self):
         options = ["--no-browser", "--port=1", "--ip", "::1", "-y", "--LabApp.expose_app_in_browser=True", "--ServerApp.token=x", "a name"]
         self.assertEqual(self.lab(self.lesson(*options))["argv"], options)
+
+    def test_port_in_use(self):
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = str(other.getsockname()[1])
+            for options in (("--port", port), (f"--port={port}",), (f"--ServerApp.port={port}", "--no-browser")):
+                self.assertIn(f"port {port} is in use", self.lesson(*options).stdout)
+        for options in (("--port", port), ("--port", "0"), ("--port", "99999"), ()):
+            run = self.lesson(*options)
+            self.lab(run)
+            self.assertNotIn("in use", run.stdout)
 
     def test_ctrl_c_while_jupyterlab_loads(self):
         run = subprocess.Popen([str(self.root / "scripts" / "lesson")], cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
