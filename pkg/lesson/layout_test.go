@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"memorywall/pkg/roofline"
 )
 
 func TestScales(t *testing.T) {
@@ -117,19 +119,21 @@ func TestLabelsKeepClear(t *testing.T) {
 					hidden++
 					continue
 				}
-				b := lb.at(lb.spot)
+				boxes := []box{lb.at(lb.spot)}
 				if lb.rotate != 0 {
-					b = lb.turned(lb.spot)
+					boxes = lb.turned(lb.spot)
 				}
-				if out := b.outside(frame); out > 1 {
-					t.Errorf("%q reaches %v square pixels outside", lb.text, out)
-				}
-				for i, o := range shown {
-					if b.overlap(o) > 5 {
-						t.Errorf("%q covers label %d", lb.text, i)
+				for _, b := range boxes {
+					if out := b.outside(frame); out > 1 {
+						t.Errorf("%q reaches %v square pixels outside", lb.text, out)
+					}
+					for _, o := range shown {
+						if b.overlap(o) > 5 {
+							t.Errorf("%q covers another label", lb.text)
+						}
 					}
 				}
-				shown = append(shown, b)
+				shown = append(shown, boxes...)
 			}
 			if hidden > 0 && !strings.HasPrefix(f.ID, "crowd") {
 				t.Errorf("%d labels are hidden", hidden)
@@ -138,6 +142,41 @@ func TestLabelsKeepClear(t *testing.T) {
 				t.Errorf("%d of %d labels are hidden", hidden, len(l.labels))
 			}
 		})
+	}
+}
+
+// Even roofs that lie close together are each named along their slope, and no
+// name lies on a roof.
+func TestCloseRoofsAreNamed(t *testing.T) {
+	var machines []roofline.Machine
+	for _, r := range []struct {
+		name      string
+		bandwidth float64
+	}{{"L1", 501.5e9}, {"L2", 192.7e9}, {"L3 up to 121.6 MiB", 34.64e9}, {"L3 or memory", 25.69e9}} {
+		machines = append(machines, roofline.Machine{Name: r.name + ", one core", Format: "FP32", ElemBytes: 4, Peak: 233.1e9, Bandwidth: r.bandwidth})
+	}
+	f := Roofline("f", "t", "a", machines, []Dot{{Name: "packed", Intensity: 85, FLOPS: 5.6e9}, {Name: "loops", Intensity: 85, FLOPS: 2.2e9}})
+	l := f.layout()
+	named := 0
+	for _, lb := range l.labels {
+		if lb.rotate == 0 || lb.hidden {
+			continue
+		}
+		named++
+		for _, b := range lb.turned(lb.spot) {
+			for _, s := range f.Series {
+				for i := 1; s.Kind == Line && i < len(s.Points); i++ {
+					x0, y0 := l.position(i-1, s.Points[i-1])
+					x1, y1 := l.position(i, s.Points[i])
+					if b.crossing(x0, y0, x1, y1) > 0 {
+						t.Errorf("%q lies on the roof %q", lb.text, s.Name)
+					}
+				}
+			}
+		}
+	}
+	if named != len(machines) {
+		t.Errorf("%d of %d slopes are named", named, len(machines))
 	}
 }
 

@@ -132,29 +132,31 @@ func (sc scene) place(labels []label) {
 	for i := range labels {
 		l := &labels[i]
 		best, bestCover := math.Inf(1), 0.0
-		var bestBox box
+		var bestBoxes []box
 		for rank, s := range l.spots {
-			b := l.at(s)
+			boxes := []box{l.at(s)}
 			if l.rotate != 0 {
-				b = l.turned(s)
+				boxes = l.turned(s)
 			}
 			cost := float64(rank) * costSpot
 			cover := 0.0
 			near := 0.0
-			for _, t := range taken {
-				cover += b.overlap(t)
-				near += b.overlap(box{t.x0 - apart, t.y0, t.x1 + apart, t.y1})
+			for _, b := range boxes {
+				for _, t := range taken {
+					cover += b.overlap(t)
+					near += b.overlap(box{t.x0 - apart, t.y0, t.x1 + apart, t.y1})
+				}
+				cost += b.outside(sc.frame) * costOutside
+				for _, d := range sc.dots {
+					cost += b.overlap(d) * costDot
+				}
+				for _, ln := range sc.lines {
+					cost += b.grow(1).crossing(ln[0], ln[1], ln[2], ln[3]) * costLine
+				}
 			}
 			cost += near * costLabel
-			cost += b.outside(sc.frame) * costOutside
-			for _, d := range sc.dots {
-				cost += b.overlap(d) * costDot
-			}
-			for _, ln := range sc.lines {
-				cost += b.grow(1).crossing(ln[0], ln[1], ln[2], ln[3]) * costLine
-			}
 			if cost < best {
-				best, bestCover, bestBox = cost, cover, b
+				best, bestCover, bestBoxes = cost, cover, boxes
 				l.spot = s
 			}
 		}
@@ -162,7 +164,7 @@ func (sc scene) place(labels []label) {
 			l.hidden = true
 			continue
 		}
-		taken = append(taken, bestBox)
+		taken = append(taken, bestBoxes...)
 	}
 }
 
@@ -184,14 +186,21 @@ func (sc scene) clear(b box) bool {
 	return true
 }
 
-// turned returns the box around a rotated label, whose spot is its centre.
-func (l label) turned(s spot) box {
-	w, h := textLength(l.text, l.size), l.size*lineHeight
-	a := l.rotate * math.Pi / 180
-	c, d := math.Abs(math.Cos(a)), math.Abs(math.Sin(a))
-	bw, bh := w*c+h*d, w*d+h*c
-	x, y := l.x+s.dx, l.y+s.dy
-	return box{x - bw/2, y - bh/2, x + bw/2, y + bh/2}
+// turned returns squares along a rotated label, whose spot is its centre. They
+// are a little less than its height: at whatever angle, none reaches the line
+// that the label stands beside.
+func (l label) turned(s spot) []box {
+	const side = 0.8 * lineHeight
+	length, half := textLength(l.text, l.size), side*l.size/2
+	count := max(1, int(math.Ceil(length/(2*half))))
+	sin, cos := math.Sincos(l.rotate * math.Pi / 180)
+	var boxes []box
+	for i := range count {
+		t := length * ((float64(i)+0.5)/float64(count) - 0.5)
+		x, y := l.x+s.dx+t*cos, l.y+s.dy-t*sin
+		boxes = append(boxes, box{x - half, y - half, x + half, y + half})
+	}
+	return boxes
 }
 
 // spread moves the centres of labels of the given height apart along one
