@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -28,26 +27,9 @@ func (i *isa) dotVecs(rows int) int {
 
 // dot writes y = A·x for up to dotRows rows of A.
 func (f *gen) dot(i *isa, e *asm.Elem) {
-	g := &vecGen{gen: f, isa: i, elem: e}
-	if i == avx2 {
-		g.mask = i.Regs[len(i.Regs)-1]
-	}
-	name := "dot" + e.Name + i.Name
-	g.Function(name)
-	g.Attributes(attr.NOSPLIT)
-	g.Pragma("noescape")
+	g := f.begin("dot", i, e)
 	g.SignatureExpr(fmt.Sprintf("func(n int, a *%[1]s, lda int, x *%[1]s, y *%[1]s, ldy int, rows int)", e.GoType))
-	g.Doc(
-		fmt.Sprintf("%s is dotGo for up to %d rows, the sums of every lane added at the end:", name, dotRows),
-		"",
-		"\tfor i := range rows {",
-		fmt.Sprintf("\t\tvar sum %s", e.GoType),
-		"\t\tfor j := range n {",
-		"\t\t\tsum += a[i*lda+j] * x[j] // fused, in lanes",
-		"\t\t}",
-		"\t\ty[i*ldy] = sum",
-		"\t}",
-	)
+	g.Doc(dotDoc(e, i.Name, dotRows)...)
 	var (
 		a    = rowsOf{reg.RAX, reg.R9, reg.RSI, reg.R10}
 		x    = reg.RBX
@@ -75,6 +57,21 @@ func (f *gen) dot(i *isa, e *asm.Elem) {
 	g.JMP(operand.LabelRef("rows1"))
 	for r := dotRows; r >= 1; r-- {
 		g.dotBody(r, a, x, y, left, ldy, tmp)
+	}
+}
+
+// dotDoc is what is said of y = A·x for up to so many rows of A.
+func dotDoc(e *asm.Elem, isa string, rows int) []string {
+	return []string{
+		fmt.Sprintf("dot%s%s is dotGo for up to %d rows, the sums of every lane added at the end:", e.Name, isa, rows),
+		"",
+		"\tfor i := range rows {",
+		fmt.Sprintf("\t\tvar sum %s", e.GoType),
+		"\t\tfor j := range n {",
+		"\t\t\tsum += a[i*lda+j] * x[j] // fused, in lanes",
+		"\t\t}",
+		"\t\ty[i*ldy] = sum",
+		"\t}",
 	}
 }
 
@@ -129,7 +126,7 @@ func (g *vecGen) dotBody(rows int, a rowsOf, x, y, left, ldy, tmp reg.GPPhysical
 	}
 	for r := range rows {
 		for v := range vecs {
-			g.fmaMem(a.at(r, v*g.isa.Bytes), xs[v], sum(r, v))
+			g.fma(a.at(r, v*g.isa.Bytes), xs[v], sum(r, v))
 		}
 	}
 	g.ADDQ(operand.I32(bytes), x)
@@ -146,7 +143,7 @@ func (g *vecGen) dotBody(rows int, a rowsOf, x, y, left, ldy, tmp reg.GPPhysical
 	g.load(operand.Mem{Base: x}, xs[0], false)
 	g.ADDQ(operand.U8(g.isa.Bytes), x)
 	for r := range rows {
-		g.fmaMem(a.at(r, 0), xs[0], sum(r, 0))
+		g.fma(a.at(r, 0), xs[0], sum(r, 0))
 	}
 	g.forward(a, rows, g.isa.Bytes)
 	g.SUBQ(operand.U8(lanes), left)
@@ -206,14 +203,5 @@ func (g *vecGen) sumLanes(v, t reg.VecPhysical) {
 		g.VADDPD(t.AsX(), v.AsX(), v.AsX())
 		g.VPERMILPD(operand.U8(1), v.AsX(), t.AsX())
 		g.VADDSD(t.AsX(), v.AsX(), v.AsX())
-	}
-}
-
-// fmaMem adds x·y to sum, with x in memory.
-func (g *vecGen) fmaMem(x operand.Mem, y, sum reg.VecPhysical) {
-	if g.elem == asm.F32 {
-		g.VFMADD231PS(x, y, sum)
-	} else {
-		g.VFMADD231PD(x, y, sum)
 	}
 }

@@ -32,38 +32,59 @@ type vecGen struct {
 	mask reg.VecPhysical // AVX2 only
 }
 
+// begin begins a function, whose name ends with the element type and the
+// instruction set.
+func (f *gen) begin(name string, i *isa, e *asm.Elem) *vecGen {
+	g := &vecGen{gen: f, isa: i, elem: e}
+	if i == avx2 {
+		g.mask = i.Regs[len(i.Regs)-1]
+	}
+	g.Function(name + e.Name + i.Name)
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	return g
+}
+
 // load reads a vector; with masked, only its live lanes, the others become 0.
 func (g *vecGen) load(src operand.Mem, dst reg.VecPhysical, masked bool) {
 	switch {
-	case !masked && g.elem == asm.F32:
-		g.VMOVUPS(src, dst)
 	case !masked:
-		g.VMOVUPD(src, dst)
-	case g.isa == avx512 && g.elem == asm.F32:
-		g.VMOVUPS_Z(src, reg.K1, dst)
-	case g.isa == avx512:
-		g.VMOVUPD_Z(src, reg.K1, dst)
+		g.move(src, dst)
+	case g.isa == avx2:
+		g.moveLive(src, dst)
 	case g.elem == asm.F32:
-		g.VMASKMOVPS(src, g.mask, dst)
+		g.VMOVUPS_Z(src, reg.K1, dst)
 	default:
-		g.VMASKMOVPD(src, g.mask, dst)
+		g.VMOVUPD_Z(src, reg.K1, dst)
 	}
 }
 
 // store writes a vector; with masked, only its live lanes.
 func (g *vecGen) store(src reg.VecPhysical, dst operand.Mem, masked bool) {
 	switch {
-	case !masked && g.elem == asm.F32:
-		g.VMOVUPS(src, dst)
 	case !masked:
-		g.VMOVUPD(src, dst)
-	case g.isa == avx512 && g.elem == asm.F32:
-		g.VMOVUPS(src, reg.K1, dst)
-	case g.isa == avx512:
-		g.VMOVUPD(src, reg.K1, dst)
-	case g.elem == asm.F32:
-		g.VMASKMOVPS(src, g.mask, dst)
+		g.move(src, dst)
+	case g.isa == avx2:
+		g.moveLive(src, dst)
 	default:
+		g.move(src, reg.K1, dst)
+	}
+}
+
+// move reads or writes a vector, with a mask between the operands if there is one.
+func (g *vecGen) move(ops ...operand.Op) {
+	if g.elem == asm.F32 {
+		g.VMOVUPS(ops...)
+	} else {
+		g.VMOVUPD(ops...)
+	}
+}
+
+// moveLive reads or writes the live lanes of a vector with AVX2.
+func (g *vecGen) moveLive(src, dst operand.Op) {
+	if g.elem == asm.F32 {
+		g.VMASKMOVPS(src, g.mask, dst)
+	} else {
 		g.VMASKMOVPD(src, g.mask, dst)
 	}
 }
@@ -76,8 +97,8 @@ func (g *vecGen) broadcast(src operand.Mem, dst reg.VecPhysical) {
 	}
 }
 
-// fma adds x·y to sum.
-func (g *vecGen) fma(x, y, sum reg.VecPhysical) {
+// fma adds x·y to sum. x may be in memory.
+func (g *vecGen) fma(x operand.Op, y, sum reg.VecPhysical) {
 	if g.elem == asm.F32 {
 		g.VFMADD231PS(x, y, sum)
 	} else {

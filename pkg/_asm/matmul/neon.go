@@ -220,18 +220,8 @@ const neonDotRows = 4
 
 // dot writes y = A·x for up to neonDotRows rows of A.
 func (g *neonGen) dot(e *asm.Elem) {
-	name := "dot" + e.Name + "NEON"
-	g.Function(name, fmt.Sprintf("(n int, a *%[1]s, lda int, x *%[1]s, y *%[1]s, ldy int, rows int)", e.GoType), 56,
-		fmt.Sprintf("%s is dotGo for up to %d rows, the sums of every lane added at the end:", name, neonDotRows),
-		"",
-		"\tfor i := range rows {",
-		fmt.Sprintf("\t\tvar sum %s", e.GoType),
-		"\t\tfor j := range n {",
-		"\t\t\tsum += a[i*lda+j] * x[j] // fused, in lanes",
-		"\t\t}",
-		"\t\ty[i*ldy] = sum",
-		"\t}",
-	)
+	g.Function("dot"+e.Name+"NEON", fmt.Sprintf("(n int, a *%[1]s, lda int, x *%[1]s, y *%[1]s, ldy int, rows int)", e.GoType), 56,
+		dotDoc(e, "NEON", neonDotRows)...)
 	const x, y, left, ldy, lda, tmp = "R16", "R17", "R19", "R20", "R21", "R22"
 	g.Line("MOVD n+0(FP), %s", left)
 	g.Line("MOVD a+8(FP), R0")

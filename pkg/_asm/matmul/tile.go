@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -39,18 +38,11 @@ var (
 // tile writes the microkernel: C[rows×cols] = A·B, or += with add, for up to
 // mr×nr, the sums held in registers.
 func (f *gen) tile(i *isa, e *asm.Elem) {
-	g := &tileGen{vecGen{gen: f, isa: i, elem: e}}
-	if i == avx2 {
-		g.mask = i.Regs[len(i.Regs)-1]
-	}
+	g := &tileGen{*f.begin("tile", i, e)}
 	nr := vecs * i.Bytes / e.Size()
-	name := "tile" + e.Name + i.Name
-	g.Function(name)
-	g.Attributes(attr.NOSPLIT)
-	g.Pragma("noescape")
 	g.SignatureExpr(fmt.Sprintf("func(k int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, rows, cols int, add bool, nextA, nextB *%[1]s, nextLDB int, pack *%[1]s)", e.GoType))
 	g.Doc(
-		fmt.Sprintf("%s is tileGo for up to %d×%d or %d×%d, with k ≥ 1:", name, i.mr, nr, 2*i.mr, nr/2),
+		fmt.Sprintf("tile%s%s is tileGo for up to %d×%d or %d×%d, with k ≥ 1:", e.Name, i.Name, i.mr, nr, 2*i.mr, nr/2),
 		"",
 		"\tfor i := range rows {",
 		"\t\tfor j := range cols {",
