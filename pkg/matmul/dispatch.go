@@ -1,6 +1,6 @@
 package matmul
 
-//go:generate sh -c "cd _asm && go run . .."
+//go:generate sh -c "cd ../_asm && go run ./matmul ../matmul"
 
 import (
 	"fmt"

@@ -6,7 +6,7 @@
 // The loops do their work and keep no time: package bench times them.
 package probe
 
-//go:generate sh -c "cd _asm && go run . .."
+//go:generate sh -c "cd ../_asm && go run ./probe ../probe"
 
 import (
 	"fmt"

@@ -10,17 +10,19 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import { allChapters, Browser, cellsOf, endAll, Lab, OUT, ROOT, until } from "./lab.mjs";
+import { allChapters, cellsOf, htmlOf, ROOT } from "./chapters.mjs";
+import { Browser, kernelEnv, Lab, OUT } from "./lab.mjs";
+import { assertNone, contrast, SHOTS, windowsOf } from "./testing.mjs";
+import { until } from "./wait.mjs";
 
-const LIMIT = { timeout: 300_000 };
-const SHOTS = Boolean(process.env.MEMORYWALL_BROWSER_SHOTS);
+const LIMIT = 300_000;
 const FOLDER = join(ROOT, "scripts", "explorer");
 
 /** The outputs of the chapters that hold an explorer: {chapter, name, html}. */
 const explorers = allChapters().flatMap((chapter) =>
   cellsOf(chapter).flatMap((cell) =>
     cell.outputs.flatMap((output) => {
-      const html = [output.data?.["text/html"] ?? ""].flat().join("");
+      const html = htmlOf(output);
       const name = /<div class="memorywall-explorer" data-explorer="(\w+)"/.exec(html)?.[1];
       return name ? [{ chapter, cell: cell.id, name, html }] : [];
     }),
@@ -35,6 +37,7 @@ const TRY = {
 };
 
 let browser, lab, folder;
+const inWindow = windowsOf(() => browser, { limit: LIMIT });
 
 before(async () => {
   lab = await Lab.start(); // which sees to it that the explorers are built
@@ -46,9 +49,6 @@ after(async () => {
   for (const one of [browser, lab].filter(Boolean)) await one.stop();
   if (folder) rmSync(folder, { recursive: true, force: true });
 });
-
-process.once("exit", endAll);
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
 
 // ------------------------------------------------------------- a page
 
@@ -132,17 +132,6 @@ class Explorer {
   }
 }
 
-/** Ratio of the luminances of two colours, rgb(…) each (WCAG 2.1, contrast ratio). */
-function contrast(...colours) {
-  const [dark, light] = colours
-    .map((colour) => {
-      const [r, g, b] = colour.match(/[\d.]+/g).map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    })
-    .sort((a, b) => a - b);
-  return (light + 0.05) / (dark + 0.05);
-}
-
 /** Fails unless an explorer looks as it should. */
 function assertWell(name, look) {
   assert.ok(look.values >= 10, `${name} shows ${look.values} values`);
@@ -154,10 +143,6 @@ function assertWell(name, look) {
   assert.equal(look.paper, look.behind, `${name}: the picture's paper on the page's`);
   const faint = look.texts.filter((colour) => !(contrast(colour, look.paper) >= 4.5));
   assert.deepEqual(faint, [], `${name}: texts that hardly stand out from ${look.paper}`);
-}
-
-function assertNone(what, complaints) {
-  assert.deepEqual([...new Set(complaints.map((complaint) => complaint.split("\n")[0]))], [], what);
 }
 
 /** Does what a reader does with one explorer, by pointer and by keyboard. */
@@ -227,24 +212,6 @@ async function linkOf(explorer) {
 }
 
 // --------------------------------------------------------------- tests
-
-function inWindow(name, define) {
-  describe(name, () => {
-    let window;
-    before(async () => (window = await browser.open(name.replace(/\W+/g, "-"))));
-    after(() => window.close());
-    define((what, action) =>
-      test(`${name}: ${what}`, LIMIT, async (t) => {
-        try {
-          await action(window, t);
-        } catch (error) {
-          await window.keep(what);
-          throw error;
-        }
-      }),
-    );
-  });
-}
 
 test("each explorer has its place in a chapter", () => {
   assert.deepEqual(explorers.map(({ name }) => name).sort(), Object.keys(TRY).sort());
@@ -544,10 +511,8 @@ inWindow("parity", (step) => {
       for (let i = 0; i < 400; i++) requests.push({ name, settings: randomSettings(view, next), width: 200 + Math.floor(next() * 700) });
     }
     const page = (await ask(requests)).map(JSON.parse);
-    const { env } = JSON.parse(readFileSync(join(ROOT, ".venv", "share", "jupyter", "kernels", "gonb", "kernel.json"), "utf8"));
-    env.PATH = env.PATH.replace("${PATH}", process.env.PATH);
     const native = execFileSync("go", ["run", "./scripts/explorer", "--json"], {
-      cwd: ROOT, encoding: "utf8", maxBuffer: 1 << 28, env: { ...process.env, ...env },
+      cwd: ROOT, encoding: "utf8", maxBuffer: 1 << 28, env: kernelEnv(),
       input: requests.map((request) => JSON.stringify(request)).join("\n"),
     }).trim().split("\n").map(JSON.parse);
     assert.equal(native.length, requests.length);
@@ -642,7 +607,7 @@ describe("in JupyterLab", () => {
     });
   }
 
-  test("JupyterLab stops", LIMIT, async () => {
+  test("JupyterLab stops", { timeout: LIMIT }, async () => {
     const one = lab;
     lab = undefined;
     await one.stop();

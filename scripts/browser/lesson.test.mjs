@@ -3,16 +3,19 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { allChapters, Browser, cellsOf, chapters, constant, endAll, figuresIn, Lab, leftOver, ROOT, until } from "./lab.mjs";
+import { allChapters, cellsOf, chapters, constant, figuresIn, htmlOf } from "./chapters.mjs";
+import { Browser, kernelEnv, Lab, leftOver } from "./lab.mjs";
+import { assertNone, contrast, SHOTS, windowsOf } from "./testing.mjs";
+import { until } from "./wait.mjs";
 
-const LIMIT = { timeout: 600_000 };
-const SHOTS = Boolean(process.env.MEMORYWALL_BROWSER_SHOTS);
+const LIMIT = 600_000;
 
 let browser, lab, untrusted;
+const inWindow = windowsOf(() => browser, { limit: LIMIT });
 
 before(async () => {
   lab = await Lab.start();
@@ -27,46 +30,13 @@ async function stop() {
   for (const one of running) await one.stop();
 }
 
-// However the tests are ended, they exit, and then they end what they started.
-process.once("exit", endAll);
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
-
-/**
- * Tests that share one window; what the window shows is kept when one fails.
- * Their names begin with that of the window: the list of failures has no other.
- */
-function inWindow(name, define) {
-  describe(name, () => {
-    let window;
-    before(async () => (window = await browser.open(name.replace(/\W+/g, "-"))));
-    after(() => window.close());
-    define((what, action) =>
-      test(`${name}: ${what}`, LIMIT, async (t) => {
-        try {
-          await action(window, t);
-        } catch (error) {
-          await window.keep(what);
-          throw error;
-        }
-      }),
-    );
-  });
-}
-
-/** Fails with the first line of each complaint, if there is any. */
-function assertNone(what, complaints) {
-  if (complaints.length === 0) return;
-  const lines = [...new Set(complaints.map((complaint) => complaint.split("\n")[0]))];
-  assert.fail(`${what}:\n${lines.slice(0, 20).join("\n")}`);
-}
-
 /**
  * Fails with what these cells show, if any of them went wrong: an error, a word
  * on stderr, or an alert of pkg/lesson. A measured program above its roof is no
  * alert but a note, which only cells that measure may show.
  */
 function assertAllWell(...cells) {
-  const shown = (cell) => cell.outputs.map((output) => [output.data?.["text/html"] ?? ""].flat().join("")).join("\n");
+  const shown = (cell) => cell.outputs.map(htmlOf).join("\n");
   const failed = cells.filter((cell) =>
     cell.outputs.some((output) => output.output_type === "error" || output.name === "stderr") ||
     /<[^>]* role="alert"/.test(shown(cell)) ||
@@ -265,20 +235,6 @@ function withoutPaper(svg) {
   return svg.replace(/<rect [^>]*><\/rect>\n/, "");
 }
 
-/** Ratio of the luminances of two colours, rgb(…) each, from 1 to 21 (WCAG 2.1, contrast ratio). */
-function contrast(...colours) {
-  const [dark, light] = colours
-    .map((colour) => {
-      const [r, g, b] = colour
-        .match(/[\d.]+/g)
-        .map((part) => part / 255)
-        .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    })
-    .sort((a, b) => a - b);
-  return (light + 0.05) / (dark + 0.05);
-}
-
 /**
  * Times a plain cell, a cell with a figure, and `go build` of an empty program,
  * in turn. Each time the source differs in one variable, so that all three are
@@ -289,15 +245,14 @@ async function warm(window, t) {
   const plain = cells.find((cell) => figuresIn(cell.outputs).length === 0);
   const figure = cells.find((cell) => figuresIn(cell.outputs).length > 0);
   assert.ok(plain && figure, "the chapter has a plain cell and one with a figure");
-  const { env } = JSON.parse(readFileSync(join(ROOT, ".venv", "share", "jupyter", "kernels", "gonb", "kernel.json"), "utf8"));
-  env.PATH = env.PATH.replace("${PATH}", process.env.PATH);
+  const env = kernelEnv();
   const folder = mkdtempSync(join(tmpdir(), "memorywall-"));
   writeFileSync(join(folder, "go.mod"), "module empty\n");
   const times = { build: [], plain: [], figure: [] };
   for (let round = 0; round < 6; round++) {
     writeFileSync(join(folder, "main.go"), `package main\n\nvar round = ${round}\n\nfunc main() {}\n`);
     const start = performance.now();
-    execFileSync("go", ["build", "-o", "empty", "."], { cwd: folder, env: { ...process.env, ...env } });
+    execFileSync("go", ["build", "-o", "empty", "."], { cwd: folder, env });
     times.build.push(performance.now() - start);
     for (const [name, cell] of [["plain", plain], ["figure", figure]]) {
       await window.put(cell.id, cell.source.replace("\n%%\n", `\nvar round = ${round}\n\n%%\n`));
@@ -390,7 +345,7 @@ describe("altogether", () => {
     assert.ok(sizes.length > 0);
   });
 
-  test("JupyterLab stops, and nothing is left running", LIMIT, async () => {
+  test("JupyterLab stops, and nothing is left running", { timeout: LIMIT }, async () => {
     await stop();
     await until(() => `an end of:\n${leftOver().map(({ pid, command }) => `${pid} ${command}`).join("\n")}`, () => leftOver().length === 0);
   });

@@ -2,13 +2,12 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { allChapters, ROOT } from "./chapters.mjs";
 
-const here = dirname(fileURLToPath(import.meta.url));
-const root = join(here, "..", "..");
+const here = join(ROOT, "scripts", "browser");
 
 const HELP = `usage: scripts/browser/run [options] [chapter ...]
 
@@ -53,7 +52,7 @@ if (values.help) {
 
 if (values.explorers && (values.chapters || positionals.length > 0)) fail("--explorers stands alone, without chapters");
 
-const all = readdirSync(join(root, "notebooks")).filter((name) => /^\d\d_.*\.ipynb$/.test(name)).map((name) => name.slice(0, -6)).sort();
+const all = allChapters();
 const chosen = positionals.map((wanted) => {
   const name = wanted.replace(/^.*\//, "").replace(/\.ipynb$/, "");
   const found = all.find((chapter) => chapter === name || chapter.startsWith(`${name.padStart(2, "0")}_`));
@@ -79,7 +78,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {
 let code = 0;
 for (const file of files) {
   // A folder for each: the chapters and the explorers may be tested side by side.
-  const out = values.screenshots ? resolve(values.screenshots) : join(root, ".cache", "browser", file);
+  const out = values.screenshots ? resolve(values.screenshots) : join(ROOT, ".cache", "browser", file);
   if (!values.screenshots) rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
   tests = spawn(process.execPath, ["--test-reporter=spec", join(here, `${file}.test.mjs`)], {

@@ -10,18 +10,22 @@ import { extname, join, normalize, resolve } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { HtmlValidate } from "html-validate";
-import { Browser, endAll, ROOT, until } from "./lab.mjs";
+import { ROOT } from "./chapters.mjs";
+import { Browser } from "./lab.mjs";
+import { assertNone, contrast, windowsOf } from "./testing.mjs";
+import { SHORT, until } from "./wait.mjs";
 
 const SITE = resolve(process.env.MEMORYWALL_SITE || join(ROOT, "site"));
 const FILES = new URL(`${pathToFileURL(SITE)}/`);
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-const LIMIT = { timeout: 120_000 };
+const LIMIT = 120_000;
 
 if (!existsSync(join(SITE, "index.html"))) throw new Error(`${SITE} has no index.html: build it with ./scripts/site`);
 const pages = readdirSync(SITE).filter((name) => name.endsWith(".html")).sort();
 const chapters = ["index.html", ...pages.filter((name) => /^\d/.test(name))];
 
 let browser, server, origin;
+const inWindow = windowsOf(() => browser, { limit: LIMIT, timeout: SHORT });
 
 before(async () => {
   browser = await Browser.start();
@@ -37,9 +41,6 @@ after(async () => {
   await browser?.stop();
 });
 
-process.once("exit", endAll);
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
-
 const TYPES = { ".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml" };
 
 /** A static server, and nothing more. */
@@ -51,32 +52,6 @@ function answer(request, response) {
     return;
   }
   response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" }).end(readFileSync(file));
-}
-
-/** Tests that share one window; what it shows is kept when one of them fails. */
-function inWindow(name, define) {
-  describe(name, () => {
-    let window;
-    before(async () => {
-      window = await browser.open(name.replace(/\W+/g, "-"));
-      window.context.setDefaultTimeout(30_000);
-    });
-    after(() => window.close());
-    define((what, action) =>
-      test(`${name}: ${what}`, LIMIT, async (t) => {
-        try {
-          await action(window.page, window, t);
-        } catch (error) {
-          await window.keep(what);
-          throw error;
-        }
-      }),
-    );
-  });
-}
-
-function assertNone(what, complaints) {
-  if (complaints.length > 0) assert.fail(`${what}:\n${[...new Set(complaints)].slice(0, 20).join("\n")}`);
 }
 
 // ------------------------------------------------------------ what is there
@@ -132,15 +107,6 @@ const beyond = (page) => page.evaluate(() => {
   ];
 });
 
-/** The ratio of the luminances of two colours, rgb(…) each, from 1 to 21 (WCAG 2.1). */
-function contrast(...colours) {
-  const [dark, light] = colours.map((colour) => {
-    const [r, g, b] = colour.match(/[\d.]+/g).map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  }).sort((a, b) => a - b);
-  return (light + 0.05) / (dark + 0.05);
-}
-
 // ------------------------------------------------------------------ each page
 
 const validator = new HtmlValidate({
@@ -149,14 +115,14 @@ const validator = new HtmlValidate({
 });
 
 for (const name of pages) {
-  test(`${name}: valid HTML`, LIMIT, async () => {
+  test(`${name}: valid HTML`, { timeout: LIMIT }, async () => {
     const report = await validator.validateString(readFileSync(join(SITE, name), "utf8"), name);
     assertNone("what the validator says", report.results.flatMap((result) =>
       result.messages.map((message) => `${message.line}:${message.column} ${message.ruleId}: ${message.message}`)));
   });
 
   inWindow(name, (step) => {
-    step("opens from disk, in the language and with the title that it should", async (page) => {
+    step("opens from disk, in the language and with the title that it should", async ({ page }) => {
       await page.emulateMedia({ colorScheme: "light" });
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.goto(new URL(name, FILES).href);
@@ -176,7 +142,7 @@ for (const name of pages) {
       }, 0);
     });
 
-    step("its figures are drawn when they come near, and answer to the pointer", async (page) => {
+    step("its figures are drawn when they come near, and answer to the pointer", async ({ page }) => {
       const ids = await figures(page);
       const lives = await page.locator(".memorywall-live").count();
       assert.ok(ids.length < 4 || lives < ids.length, `${lives} of ${ids.length} figures were drawn at once`);
@@ -191,7 +157,7 @@ for (const name of pages) {
       }
     });
 
-    step("dark and light, at a switch, figures too", async (page) => {
+    step("dark and light, at a switch, figures too", async ({ page }) => {
       const ids = await figures(page);
       for (const choice of ["dark", "light"]) {
         await theme(page, choice);
@@ -207,7 +173,7 @@ for (const name of pages) {
       }
     });
 
-    step("nothing sticks out of a wide, a middle or a narrow window, folded or open", async (page) => {
+    step("nothing sticks out of a wide, a middle or a narrow window, folded or open", async ({ page }) => {
       for (const width of [1440, 1000, 360]) {
         await page.setViewportSize({ width, height: 800 });
         assertNone(`at ${width} pixels`, await beyond(page));
@@ -218,7 +184,7 @@ for (const name of pages) {
       assertNone("at 1440 pixels, all open", await beyond(page));
     });
 
-    step("axe finds nothing serious, light and dark, wide and narrow", async (page) => {
+    step("axe finds nothing serious, light and dark, wide and narrow", async ({ page }) => {
       await page.addScriptTag({ path: AXE });
       // The second time, what colours and width can change.
       for (const [choice, width, rules] of [["light", 1440], ["dark", 360, ["color-contrast", "link-in-text-block", "scrollable-region-focusable"]]]) {
@@ -240,7 +206,7 @@ for (const name of pages) {
       await theme(page, "system");
     });
 
-    step("prints whole: pictures, answers open, no navigation", async (page) => {
+    step("prints whole: pictures, answers open, no navigation", async ({ page }) => {
       await page.reload();
       await page.setViewportSize({ width: 658, height: 900 }); // A4 without its margins
       await page.emulateMedia({ media: "print", colorScheme: "dark" });
@@ -271,7 +237,7 @@ for (const name of pages) {
       await until("an end of the open answers, after printing", async () => (await page.locator("details.answer[open]").count()) === 0);
     });
 
-    step("its contents lead to its sections and follow the reader", async (page) => {
+    step("its contents lead to its sections and follow the reader", async ({ page }) => {
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.goto(new URL(name, FILES).href); // a page that was loaded again goes back to where it was
       await page.evaluate(() => (document.documentElement.style.scrollBehavior = "auto"));
@@ -291,14 +257,14 @@ for (const name of pages) {
       }
     });
 
-    step("it logs no error and asks no other host", (page, window) => assertNone("what the browser says", window.complaints));
+    step("it logs no error and asks no other host", (window) => assertNone("what the browser says", window.complaints));
   });
 }
 
 // -------------------------------------------------------------- across pages
 
 inWindow("links", (step) => {
-  step("every link, style sheet, script and picture of every page leads somewhere", async (page) => {
+  step("every link, style sheet, script and picture of every page leads somewhere", async ({ page }) => {
     const seen = new Map();
     for (const name of pages) {
       await page.goto(new URL(name, FILES).href);
@@ -326,7 +292,7 @@ inWindow("links", (step) => {
     assertNone("dead ends", lost);
   });
 
-  step("Next leads from the first chapter to the last, and Previous back", async (page) => {
+  step("Next leads from the first chapter to the last, and Previous back", async ({ page }) => {
     await page.goto(new URL("index.html", FILES).href);
     for (const [rel, route] of [["next", chapters], ["prev", [...chapters].reverse()]]) {
       for (const [i, name] of route.entries()) {
@@ -338,7 +304,7 @@ inWindow("links", (step) => {
     }
   });
 
-  step("JupyterLab's name of a heading leads to it, and a target that is folded away is opened", async (page) => {
+  step("JupyterLab's name of a heading leads to it, and a target that is folded away is opened", async ({ page }) => {
     await page.goto(new URL("02_roofline.html#By-hand:-a-toy-chip", FILES).href);
     await until("the page's own name of the heading", () => page.url().endsWith("#by-hand-a-toy-chip"));
     await page.goto(new URL("index.html", FILES).href);
@@ -354,7 +320,7 @@ inWindow("links", (step) => {
 for (const where of ["disk", "server"]) {
   const at = (name) => new URL(name, where === "disk" ? FILES : origin).href;
   inWindow(`settings, from ${where}`, (step) => {
-    step("code as written, shown, folded: remembered from page to page", async (page) => {
+    step("code as written, shown, folded: remembered from page to page", async ({ page }) => {
       await page.goto(at("02_roofline.html"));
       const states = () => page.locator("details.code").evaluateAll((all) => all.map((one) => one.open));
       const written = await states();
@@ -371,7 +337,7 @@ for (const where of ["disk", "server"]) {
       assert.deepEqual(await states(), written);
     });
 
-    step("the theme follows the system until the reader chooses, and the choice is remembered", async (page) => {
+    step("the theme follows the system until the reader chooses, and the choice is remembered", async ({ page }) => {
       const light = () => page.evaluate(() => [document.body.dataset.jpThemeLight, getComputedStyle(document.documentElement).backgroundColor]);
       const system = async (colorScheme) => {
         await page.emulateMedia({ colorScheme });
@@ -392,12 +358,12 @@ for (const where of ["disk", "server"]) {
       assert.deepEqual(await light(), ["true", white]);
     });
 
-    step("it logs no error and asks no other host", (page, window) => assertNone("what the browser says", window.complaints));
+    step("it logs no error and asks no other host", (window) => assertNone("what the browser says", window.complaints));
   });
 }
 
 inWindow("from a server, under a path", (step) => {
-  step("every page opens, and its first figure is live", async (page) => {
+  step("every page opens, and its first figure is live", async ({ page }) => {
     for (const name of pages) {
       await page.goto(new URL(name, origin).href);
       const [first] = await figures(page);
@@ -406,12 +372,12 @@ inWindow("from a server, under a path", (step) => {
     }
   });
 
-  step("it logs no error and asks no other host", (page, window) => assertNone("what the browser says", window.complaints));
+  step("it logs no error and asks no other host", (window) => assertNone("what the browser says", window.complaints));
 });
 
 inWindow("keyboard only", (step) => {
   for (const [width, what] of [[1440, "wide"], [360, "narrow"]]) {
-    step(`everything can be reached and used in a ${what} window`, async (page) => {
+    step(`everything can be reached and used in a ${what} window`, async ({ page }) => {
       await page.setViewportSize({ width, height: 900 });
       await page.goto(new URL("02_roofline.html", FILES).href);
       const focus = () => page.evaluate(() => {
@@ -478,7 +444,7 @@ inWindow("keyboard only", (step) => {
 });
 
 describe("without scripts", () => {
-  test("the pictures, the contents and the folds are there", LIMIT, async () => {
+  test("the pictures, the contents and the folds are there", { timeout: LIMIT }, async () => {
     const context = await browser.chromium.newContext({ javaScriptEnabled: false, viewport: { width: 360, height: 800 } });
     try {
       const page = await context.newPage();
@@ -497,7 +463,7 @@ describe("without scripts", () => {
 });
 
 describe("on paper", () => {
-  test("a chapter becomes a PDF of several sheets, with its answers", LIMIT, async () => {
+  test("a chapter becomes a PDF of several sheets, with its answers", { timeout: LIMIT }, async () => {
     const window = await browser.open("pdf");
     try {
       await window.page.goto(new URL("02_roofline.html", FILES).href);

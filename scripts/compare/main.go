@@ -29,6 +29,7 @@ import (
 	"strings"
 	"time"
 
+	"memorywall/internal/command"
 	"memorywall/pkg/bench"
 	"memorywall/pkg/matmul"
 )
@@ -85,24 +86,12 @@ func main() {
 
 // run returns the exit code: 0, 1 for a failure, 2 for a mistake in the call.
 func run(args []string, stdout, stderr io.Writer) int {
-	c, err := parse(args, stdout)
-	if err == flag.ErrHelp {
-		return 0
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "compare: %v\n", err)
-		return 2
-	}
-	if c.table != "" {
-		err = printTable(stdout, c.table)
-	} else {
-		err = compare(c, stdout, stderr)
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "compare: %v\n", err)
-		return 1
-	}
-	return 0
+	return command.Run("compare", stderr, func() (choice, error) { return parse(args, stdout) }, func(c choice) error {
+		if c.table != "" {
+			return printTable(stdout, c.table)
+		}
+		return compare(c, stdout, stderr)
+	})
 }
 
 type choice struct {
@@ -139,7 +128,6 @@ such a row, in JSON the field "doubt", and in the table of --table "(doubtful)".
 func parse(args []string, help io.Writer) (choice, error) {
 	c := choice{host: bench.ReadHost()}
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
 	f.BoolVar(&c.quick, "quick", false, "fewer shapes and turns: under 40 seconds instead of under three minutes")
 	f.BoolVar(&c.json, "json", false, "print the run as JSON, for --table to read")
 	f.StringVar(&c.isa, "isa", "", "instruction set of our kernels, a `name` of: "+strings.Join(matmul.ISAs(), ", ")+" (default: the best)")
@@ -148,17 +136,11 @@ func parse(args []string, help io.Writer) (choice, error) {
 	f.StringVar(&c.only, "only", "", "run only the shapes with this in their `name`, for instance \"float32 512x512x512, 1 thread\" or gemv")
 	f.StringVar(&c.table, "table", "", "print what the run in this `file` reached, in Markdown, and measure nothing")
 	f.Int64Var(&c.memory, "memory", 1<<30, "the most `bytes` of weights on each side; at most a quarter of what is free")
-	if err := f.Parse(args); err == flag.ErrHelp {
-		fmt.Fprintln(help, usage)
-		f.SetOutput(help)
-		f.PrintDefaults()
-		fmt.Fprintln(help, legend)
+	if err := command.Parse(f, args, help, usage, legend); err != nil {
 		return c, err
-	} else if err != nil {
-		return c, fmt.Errorf("%w; --help tells the flags", err)
 	}
-	if f.NArg() > 0 {
-		return c, fmt.Errorf("argument is %q: there are only flags; --help tells them", f.Arg(0))
+	if err := command.OnlyFlags(f); err != nil {
+		return c, err
 	}
 	if c.table != "" {
 		if f.NFlag() > 1 {
@@ -233,7 +215,7 @@ func compare(c choice, stdout, stderr io.Writer) error {
 	if !c.json {
 		fmt.Fprintln(stdout, header)
 	}
-	show := terminal(stderr)
+	show := command.Terminal(stderr)
 	for i, s := range c.shapes {
 		if show {
 			fmt.Fprintf(stderr, "\r%d of %d, %.0f s: %-60s", i+1, len(c.shapes), time.Since(start).Seconds(), s)
@@ -259,16 +241,6 @@ func compare(c choice, stdout, stderr io.Writer) error {
 	}
 	_, err = fmt.Fprintf(stdout, "%s in %.0f s\n%s", counted(len(c.shapes), "shape"), time.Since(start).Seconds(), summary(report.Rows))
 	return err
-}
-
-// terminal reports whether w is one.
-func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // counted returns a number of things: 1 thread, 2 threads.

@@ -110,6 +110,31 @@ def cannot_write(err, path):
             f"make {ROOT} writable for you, or clone it into a folder that is.")
 
 
+@contextlib.contextmanager
+def ending(*, failed=None, interrupted="Stopped. Start again: what is done already is kept."):
+    """Ends a command that cannot go on, with what the reader must know instead of a stack.
+
+    failed: a last line on standard output where it failed; interrupted: what is
+    said of an interrupt, if anything.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        if interrupted:
+            print(f"\n{interrupted}", file=sys.stderr)
+        sys.exit(130)
+    except Stop as stop:
+        why, code = stop, stop.code
+    except OSError as err:
+        why, code = cannot_write(err, err.filename or ROOT), 1
+    else:
+        return
+    print(f"\n{why}", file=sys.stderr)
+    if failed:
+        say(failed)
+    sys.exit(code)
+
+
 def run(log, argv, *, env, cwd=ROOT, what=None):
     """Run a command with its output into the log; on failure, show its end."""
     argv = [str(a) for a in argv]

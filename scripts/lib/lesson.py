@@ -17,7 +17,7 @@ import urllib.request
 
 import reader
 from checkout import COPY, JUPYTER, PYTHON, ROOT, SCRIPTS, VENV, Stop, say
-from install import STAMPS, Log, Setup, cannot_write, digest, lock, run, stamp, stamped, write_if_changed
+from install import STAMPS, Log, Setup, digest, ending, lock, run, stamp, stamped, write_if_changed
 
 HELP = """\
 usage: ./scripts/lesson [--restore [chapter] | --setup-only | --help] [options of JupyterLab]
@@ -260,14 +260,5 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    try:
+    with ending():
         main(sys.argv[1:])
-    except Stop as stop:
-        print(f"\n{stop}", file=sys.stderr)
-        sys.exit(stop.code)
-    except OSError as err:
-        print("\n" + cannot_write(err, err.filename or ROOT), file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("\nStopped. Start again: what is done already is kept.", file=sys.stderr)
-        sys.exit(130)

@@ -4,8 +4,8 @@ import argparse
 import os
 import sys
 
-from checkout import PYTHON, ROOT, SCRIPTS, Stop, say
-from install import Log, Setup, lock
+from checkout import PYTHON, SCRIPTS
+from install import Log, Setup, ending, lock
 
 DESCRIPTION = """\
 Run notebooks with the lesson's kernel, without the network, and write or
@@ -34,15 +34,9 @@ def main():
     parser.add_argument("--timeout", type=int, default=300, metavar="S", help="seconds that one cell may take (default 300)")
     parser.add_argument("--online", action="store_true", help="leave the network on (default: off where the system allows it)")
     args = parser.parse_intermixed_args()  # options and files in any order
-    try:
-        with lock():
-            setup = Setup(Log("notebooks-setup.log"))
-            setup.make(first_cell=False)
-    except Stop as stop:
-        print(f"\n{stop}", file=sys.stderr)
-        sys.exit(stop.code)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    with ending(interrupted=None), lock():
+        setup = Setup(Log("notebooks-setup.log"))
+        setup.make(first_cell=False)
     sys.stdout.flush()
     os.execve(PYTHON, [str(PYTHON), "-E", "-s", str(SCRIPTS / "lib" / "run_notebooks.py"), *sys.argv[1:]],
               setup.env)

@@ -15,7 +15,7 @@ import webbrowser
 from pathlib import Path
 
 from checkout import PAGES, ROOT, Stop, say
-from install import Log, Setup, cannot_write, lock, run
+from install import Log, Setup, ending, lock, run
 
 HELP = """\
 usage: ./scripts/site [--open] [OUT]
@@ -106,14 +106,5 @@ def opens(address):
 
 
 if __name__ == "__main__":
-    try:
+    with ending():
         main(sys.argv[1:])
-    except Stop as stop:
-        print(f"\n{stop}", file=sys.stderr)
-        sys.exit(stop.code)
-    except OSError as err:
-        print("\n" + cannot_write(err, err.filename or ROOT), file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("\nStopped. Start again: what is done already is kept.", file=sys.stderr)
-        sys.exit(130)

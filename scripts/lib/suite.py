@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 
 from checkout import BROWSER, CACHE, CHARTS, LOGS, NOTEBOOKS, PAGES, PYTHON, ROOT, SCRIPTS, VENV, Stop, say
-from install import TOOLS, Failed, Log, Setup, cannot_write, lock, run, which_all
+from install import TOOLS, Failed, Log, Setup, ending, lock, run, which_all
 
 FUZZ_SECONDS = 24  # for all fuzz targets together
 BROWSER_NODE = 20  # what playwright-core asks for
@@ -583,16 +583,5 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    try:
+    with ending(failed="0 passed, 1 failed", interrupted="Stopped."):
         sys.exit(main(sys.argv[1:]))
-    except Stop as stop:
-        print(f"\n{stop}", file=sys.stderr)
-        say("0 passed, 1 failed")
-        sys.exit(stop.code)
-    except OSError as err:
-        print("\n" + cannot_write(err, err.filename or ROOT), file=sys.stderr)
-        say("0 passed, 1 failed")
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("\nStopped.", file=sys.stderr)
-        sys.exit(130)

@@ -761,6 +761,31 @@ class Copy(Fixture):
         self.assertNotIn("stranger", self.text(".cache/jupyter/data/nbsignatures.db"))
 
 
+class Ending(unittest.TestCase):
+    """What a command says, and its exit code, when it cannot go on."""
+
+    def ended(self, raised, options=""):
+        program = f"from install import *\nwith ending({options}):\n    raise {raised}\n"
+        run = subprocess.run([sys.executable, "-E", "-s", "-c", program], cwd=LIB, capture_output=True, text=True)
+        return run.returncode, run.stdout, run.stderr
+
+    def test_without_a_stack(self):
+        last, silent = "failed='1 failed'", "interrupted=None"
+        full = "OSError(errno.ENOSPC, 'full', 'there')"
+        self.assertEqual(self.ended("Stop('no such thing', code=2)"), (2, "", "\nno such thing\n"))
+        self.assertEqual(self.ended("Failed('it broke')", last), (1, "1 failed\n", "\nit broke\n"))
+        code, out, err = self.ended(full, last)
+        self.assertEqual((code, out, err[:8]), (1, "1 failed\n", "\nthere: "))
+        self.assertNotIn("Traceback", err)
+        self.assertIn(f"cannot write {LIB.parent.parent}: odd", self.ended("OSError(0, 'odd')")[2])
+        self.assertEqual(self.ended("KeyboardInterrupt", last), (130, "", "\nStopped. Start again: what is done already is kept.\n"))
+        self.assertEqual(self.ended("KeyboardInterrupt", silent), (130, "", ""))
+
+    def test_else_as_it_is(self):
+        self.assertEqual(self.ended("SystemExit(3)"), (3, "", ""))
+        self.assertIn("ValueError: a mistake of ours", self.ended("ValueError('a mistake of ours')")[2])
+
+
 class FindPython(unittest.TestCase):
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="memorywall-test-"))

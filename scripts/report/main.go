@@ -14,7 +14,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -23,6 +22,7 @@ import (
 	"slices"
 	"strings"
 
+	"memorywall/internal/command"
 	"memorywall/pkg/bench"
 	"memorywall/pkg/facts"
 )
@@ -36,38 +36,18 @@ type measure = func(bench.Sizes, bench.Options) ([]bench.Rate, error)
 
 // run returns the exit code: 0, 1 for a failure, 2 for a mistake in the call.
 func run(args []string, stdout, stderr io.Writer, rates measure) int {
-	c, err := parse(args, stdout)
-	if err == flag.ErrHelp {
-		return 0
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "report: %v\n", err)
-		return 2
-	}
-	switch {
-	case c.all:
-		err = printAll(stdout, c.json)
-	case c.json:
-		err = printJSON(stdout)
-	case c.time:
-		err = named(printRates(stdout, stderr, c.sizes, rates))
-	default:
-		err = printText(stdout)
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "report: %v\n", err)
-		if errors.As(err, new(mistake)) {
-			return 2
+	return command.Run("report", stderr, func() (choice, error) { return parse(args, stdout) }, func(c choice) error {
+		switch {
+		case c.all:
+			return printAll(stdout, c.json)
+		case c.json:
+			return printJSON(stdout)
+		case c.time:
+			return named(printRates(stdout, stderr, c.sizes, rates))
 		}
-		return 1
-	}
-	return 0
+		return printText(stdout)
+	})
 }
-
-// A mistake in the call that shows only when the measurement looks at its sizes.
-type mistake string
-
-func (m mistake) Error() string { return string(m) }
 
 // named returns an error about a size as one about the flag that sets it.
 func named(err error) error {
@@ -76,7 +56,7 @@ func named(err error) error {
 	}
 	for _, name := range []string{"Small", "Large", "Vector"} {
 		if rest, ok := strings.CutPrefix(err.Error(), "bench: Sizes."+name+" is "); ok {
-			return mistake("--" + strings.ToLower(name) + " is " + rest)
+			return command.Mistake("--" + strings.ToLower(name) + " is " + rest)
 		}
 	}
 	return err
@@ -87,26 +67,22 @@ type choice struct {
 	sizes           bench.Sizes
 }
 
+const usage = "usage: go run ./scripts/report [[--all] [--json] | --time [--small N] [--large N] [--vector N]]"
+
 func parse(args []string, help io.Writer) (choice, error) {
 	c := choice{sizes: bench.DefaultSizes()}
 	f := flag.NewFlagSet("report", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
 	f.BoolVar(&c.all, "all", false, "print every number by its key, one a line: those of the report and those of single chapters (ch00 to ch09)")
 	f.BoolVar(&c.json, "json", false, "print the numbers of the report, without those of single chapters, as JSON; with --all: every number, as one flat object")
 	f.BoolVar(&c.time, "time", false, "measure five rates of this machine and print them instead")
 	f.IntVar(&c.sizes.Small, "small", c.sizes.Small, "with --time: `side` of the small float64 matrices")
 	f.IntVar(&c.sizes.Large, "large", c.sizes.Large, "with --time: `side` of the large float32 matrices")
 	f.IntVar(&c.sizes.Vector, "vector", c.sizes.Vector, "with --time: `side` of the matrix of the matrix–vector multiply")
-	if err := f.Parse(args); err == flag.ErrHelp {
-		fmt.Fprintln(help, "usage: go run ./scripts/report [[--all] [--json] | --time [--small N] [--large N] [--vector N]]")
-		f.SetOutput(help)
-		f.PrintDefaults()
+	if err := command.Parse(f, args, help, usage, ""); err != nil {
 		return c, err
-	} else if err != nil {
-		return c, fmt.Errorf("%w; --help tells the flags", err)
 	}
-	if f.NArg() > 0 {
-		return c, fmt.Errorf("argument is %q: there are only flags; --help tells them", f.Arg(0))
+	if err := command.OnlyFlags(f); err != nil {
+		return c, err
 	}
 	if c.all && c.time {
 		return c, fmt.Errorf("--all and --time are given: choose one, for the timings are not among the numbers of --all")

@@ -26,6 +26,7 @@ import (
 	"syscall"
 	"time"
 
+	"memorywall/internal/command"
 	"memorywall/pkg/bench"
 	"memorywall/pkg/roofline"
 )
@@ -43,37 +44,17 @@ type measure = func(context.Context, bench.RoofOptions) (roofline.Machine, error
 // run returns the exit code: 0, 1 for a failure, 2 for a mistake in the call,
 // 130 for an interrupt.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, roof measure) int {
-	c, err := parse(args, stdout)
-	if err == flag.ErrHelp {
-		return 0
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "roof: %v\n", err)
-		return 2
-	}
-	if c.compare != nil {
-		err = compare(stdout, c.compare)
-	} else {
-		err = measureAndSave(ctx, c, stdout, stderr, roof)
-	}
-	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stderr, "roof: stopped, nothing was written")
-		return 130
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "roof: %v\n", err)
-		if errors.As(err, new(mistake)) {
-			return 2
+	return command.Run("roof", stderr, func() (choice, error) { return parse(args, stdout) }, func(c choice) error {
+		if c.compare != nil {
+			return compare(stdout, c.compare)
 		}
-		return 1
-	}
-	return 0
+		err := measureAndSave(ctx, c, stdout, stderr, roof)
+		if errors.Is(err, context.Canceled) {
+			return command.Stop{Code: 130, Why: "stopped, nothing was written"}
+		}
+		return err
+	})
 }
-
-// A mistake in the call that shows only when the measurement looks at its options.
-type mistake string
-
-func (m mistake) Error() string { return string(m) }
 
 type choice struct {
 	out     string
@@ -91,7 +72,6 @@ func parse(args []string, help io.Writer) (choice, error) {
 	var quick, both bool
 	var memory string
 	f := flag.NewFlagSet("roof", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
 	f.StringVar(&c.out, "out", "", "the `file` to write (default: my-roof.json in the checkout); a file that is there is replaced,\n"+
 		"and if its run measured longer, as when --quick follows a full run, a line says so before this one begins")
 	f.BoolVar(&c.json, "json", false, "print the machine file instead of the tables; it is written too")
@@ -100,13 +80,8 @@ func parse(args []string, help io.Writer) (choice, error) {
 	f.IntVar(&c.options.Threads, "threads", 0, "how many threads \"all cores\" are (default: GOMAXPROCS)")
 	f.StringVar(&memory, "memory", "", "the most memory to use, for instance 4GiB (default: 2GiB, or a quarter of what is free)")
 	f.BoolVar(&both, "compare", false, "print the two machine files that are named, and measure nothing")
-	if err := f.Parse(args); err == flag.ErrHelp {
-		fmt.Fprintln(help, usage)
-		f.SetOutput(help)
-		f.PrintDefaults()
+	if err := command.Parse(f, args, help, usage, ""); err != nil {
 		return c, err
-	} else if err != nil {
-		return c, fmt.Errorf("%w; --help tells the flags", err)
 	}
 	c.given = map[string]string{}
 	f.Visit(func(set *flag.Flag) { c.given[set.Name] = set.Value.String() })
@@ -118,8 +93,8 @@ func parse(args []string, help io.Writer) (choice, error) {
 		c.compare = f.Args()
 		return c, nil
 	}
-	if f.NArg() > 0 {
-		return c, fmt.Errorf("argument is %q: there are only flags; --help tells them", f.Arg(0))
+	if err := command.OnlyFlags(f); err != nil {
+		return c, err
 	}
 	if quick && has("time") {
 		return c, errors.New("--quick and --time are given: choose one")
@@ -245,24 +220,14 @@ func named(err error, given map[string]string) error {
 			// A size of 0 is none that the flag takes.
 			limits, _, _ = strings.Cut(limits, ", or 0")
 		}
-		return mistake(fmt.Sprintf("--%s is %s: %s", o.flag, value, limits))
+		return command.Mistake(fmt.Sprintf("--%s is %s: %s", o.flag, value, limits))
 	}
 	return err
 }
 
-// terminal reports whether w is one.
-func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
 // bar returns a progress bar on a terminal, and one line of text elsewhere.
 func bar(w io.Writer) func(done, total int) {
-	if !terminal(w) {
+	if !command.Terminal(w) {
 		return func(done, _ int) {
 			if done == 0 {
 				fmt.Fprintln(w, "measuring the roofs of this machine …")
@@ -286,7 +251,7 @@ func drawBar(w io.Writer, done, total int, since time.Duration) {
 
 // clear removes the bar.
 func clear(w io.Writer) {
-	if terminal(w) {
+	if command.Terminal(w) {
 		fmt.Fprintf(w, "\r%s\r", strings.Repeat(" ", 72))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"memorywall/pkg/_asm/asm"
 )
 
 const (
@@ -17,34 +19,34 @@ const (
 	apartChains = 7
 )
 
-func (f *gen) begin(name string, i *isa, e *elem) *vecGen {
+func (f *gen) begin(name string, i *asm.ISA, e *asm.Elem) *vecGen {
 	g := &vecGen{gen: f, isa: i, elem: e}
-	g.Function(name + e.name + i.name)
+	g.Function(name + e.Name + i.Name)
 	g.Attributes(attr.NOSPLIT)
 	g.Pragma("noescape")
 	return g
 }
 
 // fused writes a loop of nothing but fused multiply-adds in registers.
-func (f *gen) fused(i *isa, e *elem) {
+func (f *gen) fused(i *asm.ISA, e *asm.Elem) {
 	g := f.begin("fma", i, e)
 	w := g.width()
-	g.SignatureExpr(fmt.Sprintf("func(n int, p *%s)", e.goType))
-	g.Doc(fmt.Sprintf("%s%s does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the %d", "fma"+e.name, i.name, fusedChains*w/e.size),
+	g.SignatureExpr(fmt.Sprintf("func(n int, p *%s)", e.GoType))
+	g.Doc(fmt.Sprintf("%s%s does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the %d", "fma"+e.Name, i.Name, fusedChains*w/e.Size()),
 		"numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].")
 	left, p := reg.RDX, reg.RAX
 	g.Load(g.Param("n"), left)
 	g.Load(g.Param("p"), p)
-	x, y := i.regs[fusedChains], i.regs[fusedChains+1]
+	x, y := i.Regs[fusedChains], i.Regs[fusedChains+1]
 	g.broadcast(operand.Mem{Base: p}, x)
-	g.broadcast(operand.Mem{Base: p, Disp: e.size}, y)
-	sum := func(r int) operand.Mem { return operand.Mem{Base: p, Disp: 2*e.size + r*w} }
+	g.broadcast(operand.Mem{Base: p, Disp: e.Size()}, y)
+	sum := func(r int) operand.Mem { return operand.Mem{Base: p, Disp: 2*e.Size() + r*w} }
 	for r := range fusedChains {
-		g.move(sum(r), i.regs[r])
+		g.move(sum(r), i.Regs[r])
 	}
 	g.Label("loop")
 	for r := range fusedChains {
-		s := i.regs[r]
+		s := i.Regs[r]
 		g.pick(
 			func() { g.VFMADD231SS(y, x, s) },
 			func() { g.VFMADD231SD(y, x, s) },
@@ -54,34 +56,34 @@ func (f *gen) fused(i *isa, e *elem) {
 	g.DECQ(left)
 	g.JNE(operand.LabelRef("loop"))
 	for r := range fusedChains {
-		g.move(i.regs[r], sum(r))
+		g.move(i.Regs[r], sum(r))
 	}
 	g.end()
 }
 
 // apart writes a loop of multiplies and adds that do not wait for each other,
 // for CPUs without a fused multiply-add.
-func (f *gen) apart(i *isa, e *elem) {
+func (f *gen) apart(i *asm.ISA, e *asm.Elem) {
 	g := f.begin("mulAdd", i, e)
 	w := g.width()
-	g.SignatureExpr(fmt.Sprintf("func(n int, p *%s)", e.goType))
-	half := apartChains * w / e.size
-	g.Doc(fmt.Sprintf("mulAdd%s%s does n rounds of multiplies and adds, n ≥ 1: with x = p[0] and y = p[1], each", e.name, i.name),
+	g.SignatureExpr(fmt.Sprintf("func(n int, p *%s)", e.GoType))
+	half := apartChains * w / e.Size()
+	g.Doc(fmt.Sprintf("mulAdd%s%s does n rounds of multiplies and adds, n ≥ 1: with x = p[0] and y = p[1], each", e.Name, i.Name),
 		fmt.Sprintf("round does s *= x for the %d numbers from p[2] on, and s += y for the %d after", half, half),
 		"them. What it equals is [apartGo].")
 	left, p := reg.RDX, reg.RAX
 	g.Load(g.Param("n"), left)
 	g.Load(g.Param("p"), p)
-	x, y := i.regs[2*apartChains], i.regs[2*apartChains+1]
+	x, y := i.Regs[2*apartChains], i.Regs[2*apartChains+1]
 	g.broadcast(operand.Mem{Base: p}, x)
-	g.broadcast(operand.Mem{Base: p, Disp: e.size}, y)
-	number := func(r int) operand.Mem { return operand.Mem{Base: p, Disp: 2*e.size + r*w} }
+	g.broadcast(operand.Mem{Base: p, Disp: e.Size()}, y)
+	number := func(r int) operand.Mem { return operand.Mem{Base: p, Disp: 2*e.Size() + r*w} }
 	for r := range 2 * apartChains {
-		g.move(number(r), i.regs[r])
+		g.move(number(r), i.Regs[r])
 	}
 	g.Label("loop")
 	for r := range apartChains {
-		m, a := i.regs[r], i.regs[apartChains+r]
+		m, a := i.Regs[r], i.Regs[apartChains+r]
 		g.pick(
 			func() { g.MULSS(x, m); g.ADDSS(y, a) },
 			func() { g.MULSD(x, m); g.ADDSD(y, a) },
@@ -91,7 +93,7 @@ func (f *gen) apart(i *isa, e *elem) {
 	g.DECQ(left)
 	g.JNE(operand.LabelRef("loop"))
 	for r := range 2 * apartChains {
-		g.move(i.regs[r], number(r))
+		g.move(i.Regs[r], number(r))
 	}
 	g.end()
 }

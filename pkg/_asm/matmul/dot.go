@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"memorywall/pkg/_asm/asm"
 )
 
 // dotRows is how many rows go at a time: so many streams from memory, and one
@@ -25,27 +26,10 @@ func (i *isa) dotVecs(rows int) int {
 }
 
 // dot writes y = A·x for up to dotRows rows of A.
-func (f *gen) dot(i *isa, e *elem) {
-	g := &vecGen{gen: f, isa: i, elem: e}
-	if i == avx2 {
-		g.mask = i.regs[len(i.regs)-1]
-	}
-	name := "dot" + e.name + i.name
-	g.Function(name)
-	g.Attributes(attr.NOSPLIT)
-	g.Pragma("noescape")
-	g.SignatureExpr(fmt.Sprintf("func(n int, a *%[1]s, lda int, x *%[1]s, y *%[1]s, ldy int, rows int)", e.goType))
-	g.Doc(
-		fmt.Sprintf("%s is dotGo for up to %d rows, the sums of every lane added at the end:", name, dotRows),
-		"",
-		"\tfor i := range rows {",
-		fmt.Sprintf("\t\tvar sum %s", e.goType),
-		"\t\tfor j := range n {",
-		"\t\t\tsum += a[i*lda+j] * x[j] // fused, in lanes",
-		"\t\t}",
-		"\t\ty[i*ldy] = sum",
-		"\t}",
-	)
+func (f *gen) dot(i *isa, e *asm.Elem) {
+	g := f.begin("dot", i, e)
+	g.SignatureExpr(fmt.Sprintf("func(n int, a *%[1]s, lda int, x *%[1]s, y *%[1]s, ldy int, rows int)", e.GoType))
+	g.Doc(dotDoc(e, i.Name, dotRows)...)
 	var (
 		a    = rowsOf{reg.RAX, reg.R9, reg.RSI, reg.R10}
 		x    = reg.RBX
@@ -62,8 +46,8 @@ func (f *gen) dot(i *isa, e *elem) {
 	g.Load(g.Param("y"), y)
 	g.Load(g.Param("ldy"), ldy)
 	g.Load(g.Param("rows"), rows)
-	g.SHLQ(operand.U8(e.shift), a.lda)
-	g.SHLQ(operand.U8(e.shift), ldy)
+	g.SHLQ(operand.U8(e.Shift), a.lda)
+	g.SHLQ(operand.U8(e.Shift), ldy)
 	g.LEAQ(operand.Mem{Base: a.lda, Index: a.lda, Scale: 2}, a.lda3)
 	g.LEAQ(operand.Mem{Base: a.first, Index: a.lda, Scale: 4}, a.fifth)
 	for r := dotRows; r > 1; r-- {
@@ -73,6 +57,21 @@ func (f *gen) dot(i *isa, e *elem) {
 	g.JMP(operand.LabelRef("rows1"))
 	for r := dotRows; r >= 1; r-- {
 		g.dotBody(r, a, x, y, left, ldy, tmp)
+	}
+}
+
+// dotDoc is what is said of y = A·x for up to so many rows of A.
+func dotDoc(e *asm.Elem, isa string, rows int) []string {
+	return []string{
+		fmt.Sprintf("dot%s%s is dotGo for up to %d rows, the sums of every lane added at the end:", e.Name, isa, rows),
+		"",
+		"\tfor i := range rows {",
+		fmt.Sprintf("\t\tvar sum %s", e.GoType),
+		"\t\tfor j := range n {",
+		"\t\t\tsum += a[i*lda+j] * x[j] // fused, in lanes",
+		"\t\t}",
+		"\t\ty[i*ldy] = sum",
+		"\t}",
 	}
 }
 
@@ -105,13 +104,13 @@ func (g *vecGen) forward(a rowsOf, rows, bytes int) {
 
 func (g *vecGen) dotBody(rows int, a rowsOf, x, y, left, ldy, tmp reg.GPPhysical) {
 	label := func(s string) string { return fmt.Sprintf("rows%d%s", rows, s) }
-	lanes := g.isa.bytes / g.elem.size()
+	lanes := g.isa.Bytes / g.elem.Size()
 	vecs := g.isa.dotVecs(rows)
-	sum := func(r, v int) reg.VecPhysical { return g.isa.regs[r*vecs+v] }
-	xs := g.isa.regs[rows*vecs:]
-	t := g.isa.regs[rows*vecs+vecs]
+	sum := func(r, v int) reg.VecPhysical { return g.isa.Regs[r*vecs+v] }
+	xs := g.isa.Regs[rows*vecs:]
+	t := g.isa.Regs[rows*vecs+vecs]
 	step := vecs * lanes
-	bytes := vecs * g.isa.bytes
+	bytes := vecs * g.isa.Bytes
 
 	g.Label(label(""))
 	for r := range rows {
@@ -123,11 +122,11 @@ func (g *vecGen) dotBody(rows int, a rowsOf, x, y, left, ldy, tmp reg.GPPhysical
 	g.JLT(operand.LabelRef(label("tail")))
 	g.Label(label("loop"))
 	for v := range vecs {
-		g.load(operand.Mem{Base: x, Disp: v * g.isa.bytes}, xs[v], false)
+		g.load(operand.Mem{Base: x, Disp: v * g.isa.Bytes}, xs[v], false)
 	}
 	for r := range rows {
 		for v := range vecs {
-			g.fmaMem(a.at(r, v*g.isa.bytes), xs[v], sum(r, v))
+			g.fma(a.at(r, v*g.isa.Bytes), xs[v], sum(r, v))
 		}
 	}
 	g.ADDQ(operand.I32(bytes), x)
@@ -142,11 +141,11 @@ func (g *vecGen) dotBody(rows int, a rowsOf, x, y, left, ldy, tmp reg.GPPhysical
 	g.CMPQ(left, operand.U8(lanes))
 	g.JLT(operand.LabelRef(label("part")))
 	g.load(operand.Mem{Base: x}, xs[0], false)
-	g.ADDQ(operand.U8(g.isa.bytes), x)
+	g.ADDQ(operand.U8(g.isa.Bytes), x)
 	for r := range rows {
-		g.fmaMem(a.at(r, 0), xs[0], sum(r, 0))
+		g.fma(a.at(r, 0), xs[0], sum(r, 0))
 	}
-	g.forward(a, rows, g.isa.bytes)
+	g.forward(a, rows, g.isa.Bytes)
 	g.SUBQ(operand.U8(lanes), left)
 	g.JMP(operand.LabelRef(label("vector")))
 	g.Label(label("part"))
@@ -170,7 +169,7 @@ func (g *vecGen) dotBody(rows int, a rowsOf, x, y, left, ldy, tmp reg.GPPhysical
 			t = sum(r, vecs-1) // added by now, and one of the registers that every instruction has
 		}
 		g.sumLanes(sum(r, 0), t)
-		if g.elem == f32 {
+		if g.elem == asm.F32 {
 			g.VMOVSS(sum(r, 0).AsX(), operand.Mem{Base: y})
 		} else {
 			g.VMOVSD(sum(r, 0).AsX(), operand.Mem{Base: y})
@@ -187,14 +186,14 @@ func (g *vecGen) dotBody(rows int, a rowsOf, x, y, left, ldy, tmp reg.GPPhysical
 func (g *vecGen) sumLanes(v, t reg.VecPhysical) {
 	if g.isa == avx512 {
 		g.VEXTRACTF64X4(operand.U8(1), v, t.AsY())
-		if g.elem == f32 {
+		if g.elem == asm.F32 {
 			g.VADDPS(t.AsY(), v.AsY(), v.AsY())
 		} else {
 			g.VADDPD(t.AsY(), v.AsY(), v.AsY())
 		}
 	}
 	g.VEXTRACTF128(operand.U8(1), v.AsY(), t.AsX())
-	if g.elem == f32 {
+	if g.elem == asm.F32 {
 		g.VADDPS(t.AsX(), v.AsX(), v.AsX())
 		g.VMOVHLPS(v.AsX(), v.AsX(), t.AsX())
 		g.VADDPS(t.AsX(), v.AsX(), v.AsX())
@@ -204,14 +203,5 @@ func (g *vecGen) sumLanes(v, t reg.VecPhysical) {
 		g.VADDPD(t.AsX(), v.AsX(), v.AsX())
 		g.VPERMILPD(operand.U8(1), v.AsX(), t.AsX())
 		g.VADDSD(t.AsX(), v.AsX(), v.AsX())
-	}
-}
-
-// fmaMem adds x·y to sum, with x in memory.
-func (g *vecGen) fmaMem(x operand.Mem, y, sum reg.VecPhysical) {
-	if g.elem == f32 {
-		g.VFMADD231PS(x, y, sum)
-	} else {
-		g.VFMADD231PD(x, y, sum)
 	}
 }

@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"memorywall/pkg/_asm/asm"
 )
 
 // tileGen writes one microkernel.
@@ -36,23 +37,16 @@ var (
 
 // tile writes the microkernel: C[rows×cols] = A·B, or += with add, for up to
 // mr×nr, the sums held in registers.
-func (f *gen) tile(i *isa, e *elem) {
-	g := &tileGen{vecGen{gen: f, isa: i, elem: e}}
-	if i == avx2 {
-		g.mask = i.regs[len(i.regs)-1]
-	}
-	nr := vecs * i.bytes / e.size()
-	name := "tile" + e.name + i.name
-	g.Function(name)
-	g.Attributes(attr.NOSPLIT)
-	g.Pragma("noescape")
-	g.SignatureExpr(fmt.Sprintf("func(k int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, rows, cols int, add bool, nextA, nextB *%[1]s, nextLDB int, pack *%[1]s)", e.goType))
+func (f *gen) tile(i *isa, e *asm.Elem) {
+	g := &tileGen{*f.begin("tile", i, e)}
+	nr := vecs * i.Bytes / e.Size()
+	g.SignatureExpr(fmt.Sprintf("func(k int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, rows, cols int, add bool, nextA, nextB *%[1]s, nextLDB int, pack *%[1]s)", e.GoType))
 	g.Doc(
-		fmt.Sprintf("%s is tileGo for up to %d×%d or %d×%d, with k ≥ 1:", name, i.mr, nr, 2*i.mr, nr/2),
+		fmt.Sprintf("tile%s%s is tileGo for up to %d×%d or %d×%d, with k ≥ 1:", e.Name, i.Name, i.mr, nr, 2*i.mr, nr/2),
 		"",
 		"\tfor i := range rows {",
 		"\t\tfor j := range cols {",
-		fmt.Sprintf("\t\t\tvar sum %s", e.goType),
+		fmt.Sprintf("\t\t\tvar sum %s", e.GoType),
 		"\t\t\tfor p := range k {",
 		"\t\t\t\tsum += a[i*lda+p] * b[p*ldb+j] // fused",
 		"\t\t\t}",
@@ -75,7 +69,7 @@ func (f *gen) tile(i *isa, e *elem) {
 	g.Load(g.Param("c"), regC)
 	g.Load(g.Param("ldc"), regLDC)
 	for _, r := range []reg.GPPhysical{regLDA, regLDB, regLDC} {
-		g.SHLQ(operand.U8(e.shift), r)
+		g.SHLQ(operand.U8(e.Shift), r)
 	}
 	g.LEAQ(operand.Mem{Base: regLDA, Index: regLDA, Scale: 2}, regLDA3)
 	g.LEAQ(operand.Mem{Base: regLDA, Index: regLDA, Scale: 4}, regLDA5)
@@ -144,10 +138,10 @@ func rowA(row, off int) operand.Mem {
 // body writes the kernel for exactly these rows and vectors.
 func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 	label := func(s string) string { return fmt.Sprintf("%s%d%s", kind, rows, s) }
-	sum := func(row, v int) reg.VecPhysical { return g.isa.regs[row*nv+v] }
-	b := g.isa.regs[rows*nv : rows*nv+nv]
+	sum := func(row, v int) reg.VecPhysical { return g.isa.Regs[row*nv+v] }
+	b := g.isa.Regs[rows*nv : rows*nv+nv]
 	// As many registers for A as are left, at most four.
-	spare := g.isa.regs[rows*nv+nv:]
+	spare := g.isa.Regs[rows*nv+nv:]
 	if g.mask != nil {
 		spare = spare[:len(spare)-1]
 	}
@@ -160,7 +154,7 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 		g.MOVQ(regC, regTmp)
 		for row := range rows {
 			for v := range nv {
-				g.PREFETCHT0(operand.Mem{Base: regTmp, Disp: v * g.isa.bytes})
+				g.PREFETCHT0(operand.Mem{Base: regTmp, Disp: v * g.isa.Bytes})
 			}
 			if row < rows-1 {
 				g.ADDQ(regLDC, regTmp)
@@ -187,7 +181,7 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 	if ahead {
 		g.Load(g.Param("nextB"), regNextB)
 		g.Load(g.Param("nextLDB"), regNextLDB)
-		g.SHLQ(operand.U8(g.elem.shift), regNextLDB)
+		g.SHLQ(operand.U8(g.elem.Shift), regNextLDB)
 	}
 	if masked {
 		g.Load(g.Param("k"), regK)
@@ -216,21 +210,21 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 		}
 		for v := range nv {
 			m := at(regB, regLDB)
-			m.Disp = v * g.isa.bytes
+			m.Disp = v * g.isa.Bytes
 			g.load(m, b[v], masked && v == nv-1)
 		}
 		next(regB, regLDB)
 		if copying {
 			for v := range nv {
-				g.store(b[v], operand.Mem{Base: regPack, Disp: (u*nv + v) * g.isa.bytes}, false)
+				g.store(b[v], operand.Mem{Base: regPack, Disp: (u*nv + v) * g.isa.Bytes}, false)
 			}
 			if u == of-1 {
-				g.ADDQ(operand.I32(of*nv*g.isa.bytes), regPack)
+				g.ADDQ(operand.I32(of*nv*g.isa.Bytes), regPack)
 			}
 		}
 		for row := range rows {
 			x := a[row%len(a)]
-			g.broadcast(rowA(row, u*g.elem.size()), x)
+			g.broadcast(rowA(row, u*g.elem.Size()), x)
 			for v := range nv {
 				g.fma(x, b[v], sum(row, v))
 			}
@@ -254,10 +248,10 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 			step(u, unroll)
 			if u == 0 && !copying {
 				g.PREFETCHT0(operand.Mem{Base: regNextA})
-				g.ADDQ(operand.U8(unroll*g.elem.size()), regNextA)
+				g.ADDQ(operand.U8(unroll*g.elem.Size()), regNextA)
 			}
 		}
-		advance(unroll * g.elem.size())
+		advance(unroll * g.elem.Size())
 		g.SUBQ(operand.U8(unroll), regK)
 		g.JGE(operand.LabelRef(label("loop")))
 		g.Label(label("rest"))
@@ -266,13 +260,13 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 	}
 	g.Label(label("step"))
 	step(0, 1)
-	advance(g.elem.size())
+	advance(g.elem.Size())
 	g.DECQ(regK)
 	g.JNE(operand.LabelRef(label("step")))
 	g.Label(label("done"))
 
 	at := func(v int, base reg.GPPhysical) operand.Mem {
-		return operand.Mem{Base: base, Disp: v * g.isa.bytes}
+		return operand.Mem{Base: base, Disp: v * g.isa.Bytes}
 	}
 	add := regTmp
 	g.MOVBLZX(g.addParam(), add.As32())

@@ -4,107 +4,102 @@ import (
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"memorywall/pkg/_asm/asm"
 )
 
 // An isa is an instruction set and the shape of the tile that suits its registers.
 type isa struct {
-	name  string
-	bytes int               // of one vector
-	regs  []reg.VecPhysical // the vector registers
-	mr    int               // rows of the full tile
+	*asm.ISA
+	mr int // rows of the full tile
 }
 
 // vecs is the width of the tile in vectors.
 const vecs = 2
 
-// Of AVX2's 16 registers the 6×2 tile takes 12, B 2, A 1, the mask 1.
-var avx2 = &isa{
-	name: "AVX2", bytes: 32, mr: 6,
-	regs: []reg.VecPhysical{
-		reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7,
-		reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15,
-	},
-}
-
-// Of AVX-512's 32 registers the 14×2 tile takes 28, B 2, A 2; masks have their own.
-var avx512 = &isa{
-	name: "AVX512", bytes: 64, mr: 14,
-	regs: []reg.VecPhysical{
-		reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
-		reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
-		reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
-		reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31,
-	},
-}
-
-// An elem is an element type.
-type elem struct {
-	name, goType string
-	shift        int // log2 of its size in bytes
-}
-
-func (e *elem) size() int { return 1 << e.shift }
-
 var (
-	f32 = &elem{"F32", "float32", 2}
-	f64 = &elem{"F64", "float64", 3}
+	// Of AVX2's 16 registers the 6×2 tile takes 12, B 2, A 1, the mask 1.
+	avx2 = &isa{asm.AVX2, 6}
+	// Of AVX-512's 32 registers the 14×2 tile takes 28, B 2, A 2; masks have their own.
+	avx512 = &isa{asm.AVX512, 14}
 )
 
 // A vecGen writes one function for an instruction set and an element type.
 type vecGen struct {
 	*gen
 	isa  *isa
-	elem *elem
+	elem *asm.Elem
 	mask reg.VecPhysical // AVX2 only
+}
+
+// begin begins a function, whose name ends with the element type and the
+// instruction set.
+func (f *gen) begin(name string, i *isa, e *asm.Elem) *vecGen {
+	g := &vecGen{gen: f, isa: i, elem: e}
+	if i == avx2 {
+		g.mask = i.Regs[len(i.Regs)-1]
+	}
+	g.Function(name + e.Name + i.Name)
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	return g
 }
 
 // load reads a vector; with masked, only its live lanes, the others become 0.
 func (g *vecGen) load(src operand.Mem, dst reg.VecPhysical, masked bool) {
 	switch {
-	case !masked && g.elem == f32:
-		g.VMOVUPS(src, dst)
 	case !masked:
-		g.VMOVUPD(src, dst)
-	case g.isa == avx512 && g.elem == f32:
+		g.move(src, dst)
+	case g.isa == avx2:
+		g.moveLive(src, dst)
+	case g.elem == asm.F32:
 		g.VMOVUPS_Z(src, reg.K1, dst)
-	case g.isa == avx512:
-		g.VMOVUPD_Z(src, reg.K1, dst)
-	case g.elem == f32:
-		g.VMASKMOVPS(src, g.mask, dst)
 	default:
-		g.VMASKMOVPD(src, g.mask, dst)
+		g.VMOVUPD_Z(src, reg.K1, dst)
 	}
 }
 
 // store writes a vector; with masked, only its live lanes.
 func (g *vecGen) store(src reg.VecPhysical, dst operand.Mem, masked bool) {
 	switch {
-	case !masked && g.elem == f32:
-		g.VMOVUPS(src, dst)
 	case !masked:
-		g.VMOVUPD(src, dst)
-	case g.isa == avx512 && g.elem == f32:
-		g.VMOVUPS(src, reg.K1, dst)
-	case g.isa == avx512:
-		g.VMOVUPD(src, reg.K1, dst)
-	case g.elem == f32:
-		g.VMASKMOVPS(src, g.mask, dst)
+		g.move(src, dst)
+	case g.isa == avx2:
+		g.moveLive(src, dst)
 	default:
+		g.move(src, reg.K1, dst)
+	}
+}
+
+// move reads or writes a vector, with a mask between the operands if there is one.
+func (g *vecGen) move(ops ...operand.Op) {
+	if g.elem == asm.F32 {
+		g.VMOVUPS(ops...)
+	} else {
+		g.VMOVUPD(ops...)
+	}
+}
+
+// moveLive reads or writes the live lanes of a vector with AVX2.
+func (g *vecGen) moveLive(src, dst operand.Op) {
+	if g.elem == asm.F32 {
+		g.VMASKMOVPS(src, g.mask, dst)
+	} else {
 		g.VMASKMOVPD(src, g.mask, dst)
 	}
 }
 
 func (g *vecGen) broadcast(src operand.Mem, dst reg.VecPhysical) {
-	if g.elem == f32 {
+	if g.elem == asm.F32 {
 		g.VBROADCASTSS(src, dst)
 	} else {
 		g.VBROADCASTSD(src, dst)
 	}
 }
 
-// fma adds x·y to sum.
-func (g *vecGen) fma(x, y, sum reg.VecPhysical) {
-	if g.elem == f32 {
+// fma adds x·y to sum. x may be in memory.
+func (g *vecGen) fma(x operand.Op, y, sum reg.VecPhysical) {
+	if g.elem == asm.F32 {
 		g.VFMADD231PS(x, y, sum)
 	} else {
 		g.VFMADD231PD(x, y, sum)
@@ -112,7 +107,7 @@ func (g *vecGen) fma(x, y, sum reg.VecPhysical) {
 }
 
 func (g *vecGen) addTo(x operand.Op, sum reg.VecPhysical) {
-	if g.elem == f32 {
+	if g.elem == asm.F32 {
 		g.VADDPS(x, sum, sum)
 	} else {
 		g.VADDPD(x, sum, sum)
@@ -137,10 +132,10 @@ func (g *vecGen) setMask(r, tmp reg.GPPhysical) {
 		return
 	}
 	// The lanes come from a window over ones then zeros, one vector each.
-	g.SHLQ(operand.U8(g.elem.shift), r)
+	g.SHLQ(operand.U8(g.elem.Shift), r)
 	g.NEGQ(r)
 	g.LEAQ(g.laneMask(), tmp)
-	g.VMOVDQU(operand.Mem{Base: tmp, Index: r, Scale: 1, Disp: g.isa.bytes}, g.mask)
+	g.VMOVDQU(operand.Mem{Base: tmp, Index: r, Scale: 1, Disp: g.isa.Bytes}, g.mask)
 }
 
 // laneMask returns one vector of ones followed by one of zeros.
@@ -148,9 +143,9 @@ func (g *vecGen) laneMask() operand.Mem {
 	if g.lanes.Symbol.Name == "" {
 		g.lanes = g.StaticGlobal("lanes")
 		g.DataAttributes(attr.RODATA | attr.NOPTR)
-		for i := range 2 * g.isa.bytes / 8 {
+		for i := range 2 * g.isa.Bytes / 8 {
 			v := operand.U64(0)
-			if i < g.isa.bytes/8 {
+			if i < g.isa.Bytes/8 {
 				v = ^v
 			}
 			g.AppendDatum(v)

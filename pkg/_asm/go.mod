@@ -1,4 +1,4 @@
-module memorywall/pkg/probe/_asm
+module memorywall/pkg/_asm
 
 go 1.26.0
 

@@ -5,6 +5,8 @@ import (
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"memorywall/pkg/_asm/asm"
 )
 
 // roundBytes is what one round of a memory loop takes of each array.
@@ -34,32 +36,32 @@ func (g *vecGen) passes(starts []reg.GPPhysical, body func(at []reg.GPPhysical))
 }
 
 // load writes a loop of nothing but reads. Its result shows where it ended.
-func (f *gen) load(i *isa) {
+func (f *gen) load(i *asm.ISA) {
 	const targets = 8
-	g := f.begin("load", i, &elem{})
-	g.elem = f64
+	g := f.begin("load", i, &asm.Elem{})
+	g.elem = asm.F64
 	g.SignatureExpr("func(p *byte, rounds, passes int, out *uint64)")
-	g.Doc(fmt.Sprintf("load%s reads rounds·%d bytes from p on, passes times over, both ≥ 1. It stores in out the", i.name, roundBytes),
-		fmt.Sprintf("exclusive or of the %d vectors of %d bytes that it read last. What it reads, [loadGo] reads.", targets, i.bytes))
+	g.Doc(fmt.Sprintf("load%s reads rounds·%d bytes from p on, passes times over, both ≥ 1. It stores in out the", i.Name, roundBytes),
+		fmt.Sprintf("exclusive or of the %d vectors of %d bytes that it read last. What it reads, [loadGo] reads.", targets, i.Bytes))
 	p, out := reg.RAX, reg.RBX
 	g.Load(g.Param("p"), p)
 	g.Load(g.Param("out"), out)
 	g.passes([]reg.GPPhysical{p}, func(at []reg.GPPhysical) {
-		for v := range roundBytes / i.bytes {
-			g.move(operand.Mem{Base: at[0], Disp: v * i.bytes}, i.regs[v%targets])
+		for v := range roundBytes / i.Bytes {
+			g.move(operand.Mem{Base: at[0], Disp: v * i.Bytes}, i.Regs[v%targets])
 		}
 	})
 	for r := 1; r < targets; r++ {
 		switch i {
-		case sse2:
-			g.PXOR(i.regs[r], i.regs[0])
-		case avx2:
-			g.VPXOR(i.regs[r], i.regs[0], i.regs[0])
+		case asm.SSE2:
+			g.PXOR(i.Regs[r], i.Regs[0])
+		case asm.AVX2:
+			g.VPXOR(i.Regs[r], i.Regs[0], i.Regs[0])
 		default:
-			g.VPXORQ(i.regs[r], i.regs[0], i.regs[0])
+			g.VPXORQ(i.Regs[r], i.Regs[0], i.Regs[0])
 		}
 	}
-	g.move(i.regs[0], operand.Mem{Base: out})
+	g.move(i.Regs[0], operand.Mem{Base: out})
 	g.end()
 }
 
@@ -79,21 +81,21 @@ func (g *vecGen) put(streaming bool, from reg.VecPhysical, to operand.Mem) {
 }
 
 // copy writes a loop that copies.
-func (f *gen) copy(i *isa, streaming bool) {
+func (f *gen) copy(i *asm.ISA, streaming bool) {
 	name, how := kind("copy", streaming)
-	g := f.begin(name, i, &elem{})
-	g.elem = f64
+	g := f.begin(name, i, &asm.Elem{})
+	g.elem = asm.F64
 	g.SignatureExpr("func(dst, src *byte, rounds, passes int)")
-	g.Doc(fmt.Sprintf("%s%s copies rounds·%d bytes from src to dst, passes times over, both ≥ 1%s.", name, i.name, roundBytes, how),
-		fmt.Sprintf("dst is a multiple of %d. What it equals is [copyGo].", i.bytes))
+	g.Doc(fmt.Sprintf("%s%s copies rounds·%d bytes from src to dst, passes times over, both ≥ 1%s.", name, i.Name, roundBytes, how),
+		fmt.Sprintf("dst is a multiple of %d. What it equals is [copyGo].", i.Bytes))
 	dst, src := reg.RAX, reg.RBX
 	g.Load(g.Param("dst"), dst)
 	g.Load(g.Param("src"), src)
 	g.passes([]reg.GPPhysical{dst, src}, func(at []reg.GPPhysical) {
-		for v := range roundBytes / i.bytes {
-			r := i.regs[v%8]
-			g.move(operand.Mem{Base: at[1], Disp: v * i.bytes}, r)
-			g.put(streaming, r, operand.Mem{Base: at[0], Disp: v * i.bytes})
+		for v := range roundBytes / i.Bytes {
+			r := i.Regs[v%8]
+			g.move(operand.Mem{Base: at[1], Disp: v * i.Bytes}, r)
+			g.put(streaming, r, operand.Mem{Base: at[0], Disp: v * i.Bytes})
 		}
 	})
 	if streaming {
@@ -103,13 +105,13 @@ func (f *gen) copy(i *isa, streaming bool) {
 }
 
 // triad writes the loop a = b + s·c.
-func (f *gen) triad(i *isa, streaming bool) {
+func (f *gen) triad(i *asm.ISA, streaming bool) {
 	name, how := kind("triad", streaming)
-	g := f.begin(name, i, &elem{})
-	g.elem = f64
+	g := f.begin(name, i, &asm.Elem{})
+	g.elem = asm.F64
 	g.SignatureExpr("func(a, b, c, s *float64, rounds, passes int)")
-	g.Doc(fmt.Sprintf("%s%s does a = b + s·c for rounds·%d numbers, passes times over, both ≥ 1%s.", name, i.name, roundBytes/8, how),
-		fmt.Sprintf("a, b and c are multiples of %d. What it equals is [triadGo], whose multiply and add it may fuse.", i.bytes))
+	g.Doc(fmt.Sprintf("%s%s does a = b + s·c for rounds·%d numbers, passes times over, both ≥ 1%s.", name, i.Name, roundBytes/8, how),
+		fmt.Sprintf("a, b and c are multiples of %d. What it equals is [triadGo], whose multiply and add it may fuse.", i.Bytes))
 	a, b, c, s := reg.RAX, reg.RBX, reg.RCX, reg.RDX
 	for _, p := range []struct {
 		name string
@@ -117,20 +119,20 @@ func (f *gen) triad(i *isa, streaming bool) {
 	}{{"a", a}, {"b", b}, {"c", c}, {"s", s}} {
 		g.Load(g.Param(p.name), p.to)
 	}
-	factor := i.regs[8]
+	factor := i.Regs[8]
 	g.broadcast(operand.Mem{Base: s}, factor)
 	g.passes([]reg.GPPhysical{a, b, c}, func(at []reg.GPPhysical) {
-		for v := range roundBytes / i.bytes {
-			r := i.regs[v%8]
-			fromB, fromC := operand.Mem{Base: at[1], Disp: v * i.bytes}, operand.Mem{Base: at[2], Disp: v * i.bytes}
+		for v := range roundBytes / i.Bytes {
+			r := i.Regs[v%8]
+			fromB, fromC := operand.Mem{Base: at[1], Disp: v * i.Bytes}, operand.Mem{Base: at[2], Disp: v * i.Bytes}
 			g.move(fromC, r)
-			if i == sse2 {
+			if i == asm.SSE2 {
 				g.MULPD(factor, r)
 				g.ADDPD(fromB, r)
 			} else {
 				g.VFMADD213PD(fromB, factor, r)
 			}
-			g.put(streaming, r, operand.Mem{Base: at[0], Disp: v * i.bytes})
+			g.put(streaming, r, operand.Mem{Base: at[0], Disp: v * i.Bytes})
 		}
 	})
 	if streaming {

@@ -1,0 +1,34 @@
+// Command matmul writes the assembly of package matmul.
+//
+// From the folder above: go run ./matmul ../matmul
+package main
+
+import (
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+
+	"memorywall/pkg/_asm/asm"
+)
+
+// A gen writes one file.
+type gen struct {
+	*build.Context
+	lanes operand.Mem // set once it is needed
+}
+
+func main() {
+	file := func(name string, generate func(*gen, *asm.Elem)) func(string) error {
+		return asm.AMD64("matmul", name, func(c *build.Context) {
+			g := &gen{Context: c}
+			generate(g, asm.F32)
+			generate(g, asm.F64)
+		})
+	}
+	asm.Main(
+		file("tile_avx2_amd64", func(g *gen, e *asm.Elem) { g.tile(avx2, e) }),
+		file("tile_avx512_amd64", func(g *gen, e *asm.Elem) { g.tile(avx512, e) }),
+		file("dot_avx2_amd64", func(g *gen, e *asm.Elem) { g.dot(avx2, e) }),
+		file("dot_avx512_amd64", func(g *gen, e *asm.Elem) { g.dot(avx512, e) }),
+		writeNEON,
+	)
+}

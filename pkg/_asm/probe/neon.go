@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+
+	"memorywall/pkg/_asm/asm"
+)
+
+// neonGen writes the file for arm64.
+type neonGen struct{ asm.NEON }
+
+// neonChains is how many sums the loop keeps going: more than four units of
+// latency four can hold at once.
+const neonChains = 20
+
+func (g *neonGen) fused(e *asm.Elem) {
+	arr, lane := e.Arrangement(), e.Lane()
+	name := "fma" + e.Name + "NEON"
+	g.Function(name, fmt.Sprintf("(n int, p *%s)", e.GoType), 16,
+		fmt.Sprintf("%s does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the %d", name, neonChains*asm.NEONBytes/e.Size()),
+		"numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].")
+	g.Line("MOVD n+0(FP), R0")
+	g.Line("MOVD p+8(FP), R1")
+	for i, v := range []int{neonChains, neonChains + 1} {
+		g.Line("FMOV%s %d(R1), F%d", lane, i*e.Size(), v)
+		g.Line("VDUP V%d.%s[0], V%d.%s", v, lane, v, arr)
+	}
+	g.Line("ADD $%d, R1, R1", 2*e.Size())
+	g.Line("MOVD R1, R2")
+	for v := 0; v < neonChains; v += 4 {
+		g.Line("VLD1.P 64(R1), %s", quad(v))
+	}
+	g.Label("loop")
+	for v := range neonChains {
+		g.Line("VFMLA V%d.%s, V%d.%s, V%d.%s", neonChains, arr, neonChains+1, arr, v, arr)
+	}
+	g.Line("SUBS $1, R0, R0")
+	g.Line("BNE loop")
+	for v := 0; v < neonChains; v += 4 {
+		g.Line("VST1.P %s, 64(R2)", quad(v))
+	}
+	g.Line("RET")
+}
+
+// passes writes the two loops: passes times over rounds of roundBytes. body is
+// written once for 64 bytes of each array, whose pointers start in R0, R1, R2
+// and are moved by it in R8, R9, R10.
+func (g *neonGen) passes(arrays int, body func(at []string, part int)) {
+	at := []string{"R8", "R9", "R10"}[:arrays]
+	g.Label("pass")
+	for i, r := range at {
+		g.Line("MOVD R%d, %s", i, r)
+	}
+	g.Line("MOVD R4, R6")
+	g.Label("round")
+	for part := range roundBytes / 64 {
+		body(at, part)
+	}
+	g.Line("SUBS $1, R6, R6")
+	g.Line("BNE round")
+	g.Line("SUBS $1, R5, R5")
+	g.Line("BNE pass")
+}
+
+// quad is the list of the four vectors from v on.
+func quad(v int) string {
+	return fmt.Sprintf("[V%d.B16, V%d.B16, V%d.B16, V%d.B16]", v, v+1, v+2, v+3)
+}
+
+func (g *neonGen) load() {
+	const targets = 16
+	g.Function("loadNEON", "(p *byte, rounds int, passes int, out *uint64)", 32,
+		fmt.Sprintf("loadNEON reads rounds·%d bytes from p on, passes times over, both ≥ 1. It stores in out the", roundBytes),
+		fmt.Sprintf("exclusive or of the %d vectors of %d bytes that it read last. What it reads, [loadGo] reads.", targets, asm.NEONBytes))
+	g.Line("MOVD p+0(FP), R0")
+	g.Line("MOVD rounds+8(FP), R4")
+	g.Line("MOVD passes+16(FP), R5")
+	g.Line("MOVD out+24(FP), R3")
+	g.passes(1, func(at []string, part int) {
+		g.Line("VLD1.P 64(%s), %s", at[0], quad(part%4*4))
+	})
+	for v := 1; v < targets; v++ {
+		g.Line("VEOR V%d.B16, V0.B16, V0.B16", v)
+	}
+	g.Line("VST1 [V0.B16], (R3)")
+	g.Line("RET")
+}
+
+func (g *neonGen) copy() {
+	g.Function("copyNEON", "(dst *byte, src *byte, rounds int, passes int)", 32,
+		fmt.Sprintf("copyNEON copies rounds·%d bytes from src to dst, passes times over, both ≥ 1.", roundBytes),
+		"What it equals is [copyGo].")
+	g.Line("MOVD dst+0(FP), R0")
+	g.Line("MOVD src+8(FP), R1")
+	g.Line("MOVD rounds+16(FP), R4")
+	g.Line("MOVD passes+24(FP), R5")
+	g.passes(2, func(at []string, part int) {
+		v := part % 4 * 4
+		g.Line("VLD1.P 64(%s), %s", at[1], quad(v))
+		g.Line("VST1.P %s, 64(%s)", quad(v), at[0])
+	})
+	g.Line("RET")
+}
+
+func (g *neonGen) triad() {
+	g.Function("triadNEON", "(a *float64, b *float64, c *float64, s *float64, rounds int, passes int)", 48,
+		fmt.Sprintf("triadNEON does a = b + s·c for rounds·%d numbers, passes times over, both ≥ 1.", roundBytes/8),
+		"What it equals is [triadGo], whose multiply and add it fuses.")
+	g.Line("MOVD a+0(FP), R0")
+	g.Line("MOVD b+8(FP), R1")
+	g.Line("MOVD c+16(FP), R2")
+	g.Line("MOVD s+24(FP), R3")
+	g.Line("MOVD rounds+32(FP), R4")
+	g.Line("MOVD passes+40(FP), R5")
+	g.Line("FMOVD (R3), F16")
+	g.Line("VDUP V16.D[0], V16.D2")
+	g.passes(3, func(at []string, part int) {
+		v := part % 2 * 8
+		g.Line("VLD1.P 64(%s), %s", at[1], quad(v))
+		g.Line("VLD1.P 64(%s), %s", at[2], quad(v+4))
+		for i := range 4 {
+			g.Line("VFMLA V16.D2, V%d.D2, V%d.D2", v+4+i, v+i)
+		}
+		g.Line("VST1.P %s, 64(%s)", quad(v), at[0])
+	})
+	g.Line("RET")
+}
+
+func writeNEON(folder string) error {
+	g := &neonGen{}
+	g.fused(asm.F32)
+	g.fused(asm.F64)
+	g.load()
+	g.copy()
+	g.triad()
+	return g.Write(folder, "probe", "neon_arm64")
+}
