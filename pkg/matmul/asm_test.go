@@ -5,7 +5,7 @@ package matmul
 import (
 	"testing"
 
-	"memorywall/internal/generated"
+	"memorywall/pkg/internal/generated"
 )
 
 func TestAssemblyIsGenerated(t *testing.T) { generated.Check(t, "matmul") }

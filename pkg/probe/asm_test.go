@@ -5,7 +5,7 @@ package probe
 import (
 	"testing"
 
-	"memorywall/internal/generated"
+	"memorywall/pkg/internal/generated"
 )
 
 func TestAssemblyIsGenerated(t *testing.T) { generated.Check(t, "probe") }

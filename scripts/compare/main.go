@@ -29,9 +29,9 @@ import (
 	"strings"
 	"time"
 
-	"memorywall/internal/command"
 	"memorywall/pkg/bench"
 	"memorywall/pkg/matmul"
+	"memorywall/scripts/internal/command"
 )
 
 // A Row is one shape, measured. Rates are in GFLOP/s, from the best turn; those

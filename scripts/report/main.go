@@ -22,9 +22,9 @@ import (
 	"slices"
 	"strings"
 
-	"memorywall/internal/command"
 	"memorywall/pkg/bench"
 	"memorywall/pkg/facts"
+	"memorywall/scripts/internal/command"
 )
 
 func main() {

@@ -26,9 +26,9 @@ import (
 	"syscall"
 	"time"
 
-	"memorywall/internal/command"
 	"memorywall/pkg/bench"
 	"memorywall/pkg/roofline"
+	"memorywall/scripts/internal/command"
 )
 
 func main() {
