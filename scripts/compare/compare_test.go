@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -188,6 +189,20 @@ func TestMistakes(t *testing.T) {
 	code, stdout, stderr := call("--help")
 	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "usage: go run ./scripts/compare") || !strings.Contains(stdout, "GFLOP/s") {
 		t.Errorf("--help: exit %d, %q, %q", code, stdout, stderr)
+	}
+}
+
+// Without OpenBLAS there is still much to see, but not for one who names a
+// Python to have it from.
+func TestNamedPythonMustWork(t *testing.T) {
+	for _, python := range []string{"/nonexistent/python", "false"} {
+		code, stdout, stderr := call("--quick", "--python", python)
+		if code != 2 || stdout != "" || !strings.Contains(stderr, fmt.Sprintf("python is %q", python)) {
+			t.Errorf("--python %s: code %d, prints %q and %q", python, code, stdout, stderr)
+		}
+		if asks := strings.Contains(stderr, python+" -m pip install"); asks != (python == "false") {
+			t.Errorf("--python %s: advises %q", python, stderr)
+		}
 	}
 }
 

@@ -194,6 +194,9 @@ func compare(c choice, stdout, stderr io.Writer) error {
 
 	report := Report{Host: c.host, ISAs: matmul.ISAs()}
 	blas, err := startOpenBLAS(c.python, c.core)
+	if err != nil && c.python != "" {
+		return command.Mistake(fmt.Sprintf("python is %q: %v", c.python, err)) // who names one wants OpenBLAS
+	}
 	if err != nil {
 		report.OpenBLAS = "missing: " + err.Error()
 	} else {

@@ -45,7 +45,11 @@ func startOpenBLAS(python, core string) (*openBLAS, error) {
 	for _, p := range candidates {
 		out, err := exec.Command(p, "-c", findLibrary).Output()
 		if err != nil {
-			problems = append(problems, fmt.Errorf("%s cannot import numpy (%w): .venv/bin/pip install -r scripts/requirements-compare.txt", p, err))
+			var ended *exec.ExitError
+			if errors.As(err, &ended) {
+				err = fmt.Errorf("%s cannot import numpy (%w): %s -m pip install -r scripts/requirements-compare.txt", p, err, p)
+			}
+			problems = append(problems, err)
 			continue
 		}
 		if library, _, _ = strings.Cut(string(out), "\n"); library != "" {
