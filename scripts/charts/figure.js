@@ -360,6 +360,8 @@
   var CSS =
     // Drawings of pkg/lesson that are no charts come in two colours.
     '[data-jp-theme-light="false"] .memorywall-light{display:none}[data-jp-theme-light="false"] .memorywall-dark{display:inline!important}' +
+    // Pictures have white paper: until a chart takes its place, a dark page shows one less bright.
+    '@media screen{[data-jp-theme-light="false"] .memorywall-stage>img{filter:brightness(0.85)}}' +
     ".memorywall-foot{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 20px}" +
     ".memorywall-foot>details{max-width:100%}.memorywall-foot>details[open]{flex-basis:100%}" +
     ".memorywall-save{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 14px;font-size:90%}" +
