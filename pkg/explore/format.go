@@ -9,11 +9,16 @@ import (
 
 // scientific returns the significant digits of a positive number and its power
 // of ten: 312e12 is "312" and 14. A precision above 0 is how many digits there
-// are at most; zeros at their end stand where digits were cut off. 0 gives as
-// many as it takes to read the same float64 back.
+// are at most; zeros at their end stand where digits were cut off, unless nine
+// digits show no difference: that is the noise of arithmetic. 0 gives as many as
+// it takes to read the same float64 back.
 func scientific(v float64, precision int) (digits string, exponent int) {
 	digits, exponent = split(strconv.FormatFloat(v, 'e', -1, 64))
-	if precision > 0 && len(digits) > precision {
+	if precision == 0 || len(digits) <= precision {
+		return digits, exponent
+	}
+	digits, exponent = split(strconv.FormatFloat(v, 'e', 8, 64))
+	if digits = strings.TrimRight(digits, "0"); len(digits) > precision {
 		digits, exponent = split(strconv.FormatFloat(v, 'e', precision-1, 64))
 	}
 	return digits, exponent
@@ -34,7 +39,8 @@ func mantissa(digits string, whole int) string {
 	return digits[:whole] + "." + digits[whole:]
 }
 
-// significant is how many digits of a number are shown, where not all are.
+// significant is how many digits of a number are shown, where not all are. It is
+// what the chapters print, and what lesson.SI writes.
 const significant = 4
 
 // si writes a number with a prefix before its unit, four digits of it: 2.039
@@ -64,7 +70,8 @@ func si(v float64, unit string) string {
 	return strings.TrimSpace(sign + mantissa(digits, 1+exponent-3*group) + " " + names[one+group] + unit)
 }
 
-// plain writes a number to four digits, small and large ones as powers of ten.
+// plain writes a number to four digits and its whole part in full; small and
+// large ones as powers of ten.
 func plain(v float64) string {
 	digits, exponent := scientific(v, significant)
 	switch {
@@ -74,6 +81,8 @@ func plain(v float64) string {
 		return mantissa(digits, 1) + "e" + strconv.Itoa(exponent)
 	case exponent < 0:
 		return "0." + strings.Repeat("0", -1-exponent) + digits
+	case exponent >= significant:
+		return grouped(strconv.FormatFloat(v, 'f', 0, 64))
 	}
 	return grouped(mantissa(digits, 1+exponent))
 }

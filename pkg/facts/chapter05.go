@@ -8,6 +8,17 @@ import (
 	"memorywall/pkg/tiling"
 )
 
+// The fast memory of the A100, in bytes. Source: NVIDIA A100 Tensor Core GPU
+// Architecture, whitepaper, 2020: combined L1 data cache and shared memory and
+// register file of one streaming multiprocessor, and L2 cache. Its KB and MB are
+// powers of two.
+const (
+	a100SMs       = 108
+	a100L1        = 192 * kib
+	a100Registers = 256 * kib
+	a100L2        = 40 * kib * kib
+)
+
 // The numbers of the chapter on the size of a tile.
 func init() {
 	register(guarded(func(add func(key string, value float64)) {
@@ -47,6 +58,16 @@ func init() {
 		add("ch05.two_t_plus_one_at_exact", float64(2*few+1))
 		add("ch05.two_t_plus_one_one_smaller", float64(2*(few+1)+1))
 		add("ch05.n_over_tiles_at_exact", size/float64(few))
+
+		tiles := float64(must(tiling.FastBytes(exact, s)))
+		add("ch05.a100_sms", a100SMs)
+		add("ch05.a100_l1_kib", a100L1/kib)
+		add("ch05.a100_registers_kib", a100Registers/kib)
+		add("ch05.a100_l2_mib", a100L2/(kib*kib))
+		add("ch05.a100_sm_bytes", a100L1+a100Registers)
+		add("ch05.ridge_tiles_over_l1", tiles/a100L1)
+		add("ch05.ridge_tiles_in_l2", math.Floor(a100L2/tiles))
+		add("ch05.a100_l1_tile", float64(must(tiling.LargestTile(a100L1, s))))
 
 		add("ch05.no_answer_n", 256)
 		add("ch05.q1_b", 100)

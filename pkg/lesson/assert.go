@@ -45,13 +45,13 @@ func (f failure) html() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<div role="%s" class="memorywall-failure" style="border-left:4px solid #d1242f;background:rgba(209,36,47,0.1);padding:8px 12px;margin:4px 0">`+
-		`<div><b style="color:#e5484d">✗ %s</b>: %s</div>`, role, esc(f.title), esc(f.what))
+		`<div><b style="%s">✗ %s</b>: %s</div>`, role, styleFailed, esc(f.title), esc(f.what))
 	if len(f.rows) > 0 {
 		b.WriteString(`<table style="margin:4px 0;border:none">`)
 		for _, r := range f.rows {
-			fmt.Fprintf(&b, `<tr style="background:transparent"><td style="text-align:left;padding:1px 16px 1px 0;border:none;%s">%s</td>`+
+			fmt.Fprintf(&b, `<tr style="background:transparent"><th scope="row" style="text-align:left;font-weight:normal;padding:1px 16px 1px 0;border:none">%s</th>`+
 				`<td style="text-align:left;padding:1px 0;border:none;font-family:var(--jp-code-font-family,monospace)">%s</td></tr>`,
-				styleMuted, esc(r[0]), esc(r[1]))
+				esc(r[0]), esc(r[1]))
 		}
 		b.WriteString(`</table>`)
 	}
@@ -63,7 +63,7 @@ func (f failure) html() string {
 // quiet colour.
 func held(what, value, remark string) {
 	text := "✓ " + what
-	h := `<div style="line-height:1.5"><b style="color:#2da44e">✓</b> ` + esc(what)
+	h := `<div style="line-height:1.5"><b style="` + styleHeld + `">✓</b> ` + esc(what)
 	if value != "" {
 		text += " = " + value
 		h += ` = <b>` + esc(value) + `</b>`

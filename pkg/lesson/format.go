@@ -9,10 +9,11 @@ import (
 )
 
 // SI writes v with an SI prefix before its unit: SI(312e12, "FLOP/s") is
-// "312 TFLOP/s", SI(0.1348, "s") is "134.8 ms". Two decimals stand below one
-// hundred and one above, less where they are zero. A unit of "bytes" becomes
-// "B" when a prefix is needed. Seconds take no prefix above one. A value that
-// the prefixes do not reach is written with a power of ten: "1e+300 FLOP/s".
+// "312 TFLOP/s", SI(0.13483, "s") is "134.8 ms". It has four significant digits
+// at most, as in the explorers: zeros at the end stand where digits were cut
+// off, and the whole part is never cut. A unit of "bytes" becomes "B" when a
+// prefix is needed. Seconds take no prefix above one. A value that the prefixes
+// do not reach is written with a power of ten: "1e+300 FLOP/s".
 func SI(v float64, unit string) string {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return strings.TrimSpace(plainFloat(v) + " " + unit)
@@ -34,9 +35,9 @@ func SI(v float64, unit string) string {
 	}
 	s := decimals(v)
 	// 999.97 rounds to 1000: one prefix further.
-	if (s == "1000" || s == "-1000") && i < len(prefixes)-1 && !(unit == "s" && i >= one) {
+	if (s == "1,000" || s == "-1,000") && i < len(prefixes)-1 && !(unit == "s" && i >= one) {
 		i++
-		s = strings.TrimSuffix(s, "000")
+		s = decimals(v / 1000)
 	}
 	if prefixes[i] != "" {
 		switch unit {
@@ -87,22 +88,23 @@ func withUnit(v float64, unit string, base int) string {
 // huge numbers are not written in full.
 const huge = 1e15
 
-// decimals writes v with two decimals below one hundred and one above,
-// without trailing zeros.
+// decimals writes v to four significant digits, the whole part in full. Zeros
+// at the end stand only where digits were cut off.
 func decimals(v float64) string {
 	if math.Abs(v) >= huge {
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
-	prec := 2
-	if math.Abs(v) >= 99.995 {
-		prec = 1
+	if v == 0 {
+		return "0" // and not "-0"
 	}
-	s := strconv.FormatFloat(v, 'f', prec, 64)
-	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	if s == "-0" {
-		return "0"
+	_, power, _ := strings.Cut(strconv.FormatFloat(v, 'e', 3, 64), "e")
+	exponent, _ := strconv.Atoi(power)
+	s := strconv.FormatFloat(v, 'f', max(0, 3-exponent), 64)
+	// A difference that nine digits do not show is the noise of arithmetic.
+	if shown, err := strconv.ParseFloat(s, 64); err == nil && shown == digits(v) && strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
-	return s
+	return group(s)
 }
 
 // group puts a comma between each three digits of the whole part of a decimal

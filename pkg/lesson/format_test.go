@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"memorywall/pkg/explore"
 )
 
 // The page formats numbers with scripts/charts/figure.js, whose test reads the
@@ -36,6 +38,34 @@ func TestFormatsOfThePage(t *testing.T) {
 	}
 	if len(cases.SI)+len(cases.Value)+len(cases.Tick) < 40 {
 		t.Errorf("testdata/format.json has too few cases: it was not read right")
+	}
+}
+
+// A reader has an explorer and the numbers of a chapter side by side: both write
+// the same value in the same way.
+func TestExplorersWriteAsSI(t *testing.T) {
+	checked := 0
+	for _, size := range []string{"1", "7", "96", "128", "4096", "10000"} {
+		for name, settings := range map[string]map[string]string{
+			"roofline": {"m": size, "n": size, "k": size}, "decode": {"batch": size}, "tile": {"n": size, "b": "7"},
+		} {
+			v, err := explore.Draw(name, settings, explore.MostWidth)
+			if err != nil || len(v.Errors) > 0 {
+				t.Fatal(name, settings, err, v.Errors)
+			}
+			for _, value := range v.Values {
+				if value.None || value.Unit != "s" && value.Unit != "FLOP/s" || value.Number < 1e-12 || value.Unit == "FLOP/s" && value.Number < 1 {
+					continue
+				}
+				checked++
+				if want := SI(value.Number, value.Unit); value.Text != want {
+					t.Errorf("%s %v: %s is %q, and SI writes %q", name, settings, value.Label, value.Text, want)
+				}
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d values were compared", checked)
 	}
 }
 

@@ -7,11 +7,15 @@ import (
 	"strings"
 )
 
-// Colours of text and lines outside figures follow JupyterLab's theme where
-// the page knows it. An untrusted notebook drops a style that holds a variable,
-// and keeps the rest: every piece is readable without them.
+// Colours of text outside figures. Muted text follows JupyterLab's theme where
+// the page knows it. The others mix their hue with the colour of the text around
+// them, so that they darken on light paper and lighten on dark. An untrusted
+// notebook drops both forms and keeps the rest of a style: every piece is
+// readable without them.
 const (
-	styleMuted = "color:var(--jp-ui-font-color2,#59636e)"
+	styleMuted  = "color:var(--jp-ui-font-color2,#59636e)"
+	styleHeld   = "color:color-mix(in srgb,#2da44e 65%,currentcolor)"
+	styleFailed = "color:color-mix(in srgb,#e5484d 65%,currentcolor)"
 )
 
 // awaken is the script of a figure: it loads scripts/charts/figure.js from

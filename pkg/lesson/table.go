@@ -89,14 +89,32 @@ func (t Table) numeric() []bool {
 	return right
 }
 
+// named tells whether the first cell of each row is its header: there are more
+// cells, and no two rows begin with the same, or with nothing.
+func (t Table) named() bool {
+	if len(t.Columns) < 2 {
+		return false
+	}
+	seen := map[string]bool{"": true}
+	for _, r := range t.Rows {
+		first := strings.TrimSpace(plain(r[0]))
+		if seen[first] {
+			return false
+		}
+		seen[first] = true
+	}
+	return true
+}
+
 func (t Table) html() string {
 	var b strings.Builder
 	right := t.numeric()
-	style := func(j int) string {
+	names := t.named()
+	style := func(j int, more string) string {
 		if right[j] {
-			return ` style="text-align:right;padding:2px 10px"`
+			return ` style="text-align:right;padding:2px 10px` + more + `"`
 		}
-		return ` style="text-align:left;padding:2px 10px"`
+		return ` style="text-align:left;padding:2px 10px` + more + `"`
 	}
 	b.WriteString(`<div style="overflow-x:auto;margin:4px 0">`)
 	if t.Title != "" {
@@ -104,13 +122,21 @@ func (t Table) html() string {
 	}
 	b.WriteString(`<table style="margin:4px 0;border-collapse:collapse"><thead><tr>`)
 	for j, c := range t.Columns {
-		b.WriteString(`<th` + style(j) + `>` + esc(c) + `</th>`)
+		if strings.TrimSpace(c) == "" { // it heads nothing
+			b.WriteString(`<td` + style(j, "") + `></td>`)
+			continue
+		}
+		b.WriteString(`<th scope="col"` + style(j, "") + `>` + esc(c) + `</th>`)
 	}
 	b.WriteString(`</tr></thead><tbody>`)
 	for _, r := range t.Rows {
 		b.WriteString(`<tr>`)
 		for j, v := range r {
-			b.WriteString(`<td` + style(j) + `>` + esc(plain(v)) + `</td>`)
+			if j == 0 && names {
+				b.WriteString(`<th scope="row"` + style(j, ";font-weight:normal") + `>` + esc(plain(v)) + `</th>`)
+				continue
+			}
+			b.WriteString(`<td` + style(j, "") + `>` + esc(plain(v)) + `</td>`)
 		}
 		b.WriteString(`</tr>`)
 	}

@@ -224,6 +224,9 @@ for (const name of pages) {
           answers: all("details.answer").length,
           pictures: all(".memorywall-stage").filter((stage) => ![...stage.querySelectorAll("img")].some((image) => seen(image) && image.naturalWidth > 0)).length,
           lives: all(".memorywall-live").filter(seen).length,
+          // The title is in the picture. Controls and remarks on them are for the screen.
+          screen: all("figcaption, .memorywall-save, .mwx-form, .mwx-sorry, .code > summary, .answer > summary").filter(seen).map((node) => `${node.tagName}.${node.className}: ${node.textContent.slice(0, 60)}`),
+          dim: all("main img").filter((image) => getComputedStyle(image).filter !== "none").length,
           cut: all("main *").filter(cut).map((node) => `${node.tagName}.${node.className}: ${node.innerText.slice(0, 60)}`),
         };
       });
@@ -232,6 +235,8 @@ for (const name of pages) {
       assert.equal(look.hidden, 0, `answers of ${look.answers} that are not printed`);
       assert.equal(look.pictures, 0, "figures without a picture");
       assert.equal(look.lives, 0, "live charts on paper");
+      assertNone("printed, though it makes sense on a screen alone", look.screen);
+      assert.equal(look.dim, 0, "pictures that are printed less bright");
       assertNone("cut off", look.cut);
       await page.emulateMedia({ media: null, colorScheme: "light" });
       await until("an end of the open answers, after printing", async () => (await page.locator("details.answer[open]").count()) === 0);

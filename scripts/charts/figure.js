@@ -62,12 +62,15 @@
 
   var HUGE = 1e15; // numbers from here on are not written in full
 
-  // Two decimals below one hundred and one above, without trailing zeros.
+  // Four significant digits, the whole part in full. Zeros at the end stand only
+  // where digits were cut off; a difference that nine digits do not show is the
+  // noise of arithmetic.
   function decimals(v) {
     if (Math.abs(v) >= HUGE) return scientific(v, 4);
-    var s = v.toFixed(Math.abs(v) >= 99.995 ? 1 : 2);
-    if (s.indexOf(".") >= 0) s = s.replace(/0+$/, "").replace(/\.$/, "");
-    return s === "-0" ? "0" : s;
+    if (v === 0) return "0";
+    var s = v.toFixed(Math.max(0, 3 - v.toExponential(3).split("e")[1]));
+    if (Number(s) === Number(v.toPrecision(9)) && s.indexOf(".") >= 0) s = s.replace(/0+$/, "").replace(/\.$/, "");
+    return group(s);
   }
 
   // Six significant digits, whole numbers in full.
@@ -98,9 +101,9 @@
       for (; i < PREFIXES.length - 1 && Math.abs(v) >= 1000; i++) v /= 1000;
     }
     var s = decimals(v);
-    if ((s === "1000" || s === "-1000") && i < PREFIXES.length - 1 && !(unit === "s" && i >= ONE)) {
+    if ((s === "1,000" || s === "-1,000") && i < PREFIXES.length - 1 && !(unit === "s" && i >= ONE)) {
       i++;
-      s = s.replace("000", "");
+      s = decimals(v / 1000);
     }
     if (PREFIXES[i] !== "" && PREFIXED[unit]) unit = PREFIXED[unit];
     return (s + " " + PREFIXES[i] + unit).trim();
@@ -357,6 +360,8 @@
   var CSS =
     // Drawings of pkg/lesson that are no charts come in two colours.
     '[data-jp-theme-light="false"] .memorywall-light{display:none}[data-jp-theme-light="false"] .memorywall-dark{display:inline!important}' +
+    // Pictures have white paper: until a chart takes its place, a dark page shows one less bright.
+    '@media screen{[data-jp-theme-light="false"] .memorywall-stage>img{filter:brightness(0.85)}}' +
     ".memorywall-foot{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 20px}" +
     ".memorywall-foot>details{max-width:100%}.memorywall-foot>details[open]{flex-basis:100%}" +
     ".memorywall-save{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 14px;font-size:90%}" +

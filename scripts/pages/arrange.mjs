@@ -118,8 +118,9 @@ function tables(root) {
     addClass(box, "scroll");
     set(box, "style", style.replace(/overflow-x:\s*auto;?\s*/, "") || undefined);
   }
+  // Markdown does not say what the heads of its tables head; pkg/lesson does.
   for (const cell of elements(root)) {
-    if (cell.tagName !== "th") continue;
+    if (cell.tagName !== "th" || attribute(cell, "scope") !== undefined) continue;
     if (text(cell).trim() === "") cell.tagName = cell.nodeName = "td"; // it heads nothing
     else if (ancestor(cell, (node) => node.tagName === "thead")) set(cell, "scope", "col");
   }
@@ -127,15 +128,6 @@ function tables(root) {
     if (table.tagName !== "table" || !find(table, (node) => node.tagName === "thead")) continue;
     addClass(table, "grid");
     if (!ancestor(table, (node) => has(node, "scroll"))) wrap(table, '<div class="scroll"></div>');
-  }
-}
-
-/** The tick of a claim that held gets its colour from the page, which knows its theme. */
-function ticks(root) {
-  for (const mark of elements(root)) {
-    if (mark.tagName !== "b" || text(mark) !== "✓") continue;
-    set(mark, "style");
-    addClass(mark, "held");
   }
 }
 
@@ -196,7 +188,6 @@ export function arrange(html, keep) {
   pictures(tree, keep);
   figures(tree);
   tables(tree);
-  ticks(tree);
   folds(tree);
   const heads = headings(tree);
   const ids = new Set();

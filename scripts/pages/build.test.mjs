@@ -71,6 +71,13 @@ describe("text", () => {
     assert.match(html, /<th scope="col">n<\/th>\s*<td><\/td>/);
   });
 
+  test("heads and colours that an output gives itself are left as they are", () => {
+    const row = '<th scope="row" style="text-align:right;font-weight:normal">1</th><td>2</td>';
+    const tick = '<b style="color:color-mix(in srgb,#2da44e 65%,currentcolor)">✓</b>';
+    const html = page(code("x", [shown({ "text/html": `<div>${tick} so</div><table><thead><tr><th scope="col">n</th><td></td></tr></thead><tbody><tr>${row}</tr></tbody></table>` })]));
+    for (const part of [row, tick, '<th scope="col">n</th><td></td>']) assert.ok(html.includes(part), part);
+  });
+
   test("code is coloured, and is text", () => {
     const html = page(text('```go\nif a < b { fmt.Println("</script>") }\n```'));
     assert.match(html, /<span class="hljs-keyword">if<\/span> a &lt; b/);
