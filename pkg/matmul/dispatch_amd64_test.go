@@ -32,7 +32,7 @@ func TestGODEBUGTakesKernelsAway(t *testing.T) {
 		{"cpu.nonsense=off,=,", nil},
 	} {
 		run := exec.Command(program, "-test.run=^TestRequiredISAs$", "-test.v")
-		run.Env = append(os.Environ(), "GODEBUG="+c.debug, requireISA+"=")
+		run.Env = append(os.Environ(), "GODEBUG="+os.Getenv("GODEBUG")+","+c.debug, requireISA+"=")
 		out, err := run.CombinedOutput()
 		if err != nil {
 			t.Fatalf("GODEBUG=%s: %v\n%s", c.debug, err, out)
