@@ -252,6 +252,12 @@ func TestRates(t *testing.T) {
 	wantError(t, err, "Work.Bytes is 0")
 	_, err = Work{FLOPs: -3, Bytes: 1}.Intensity()
 	wantError(t, err, "Work.FLOPs is -3")
+	_, err = Work{Bytes: 3}.Intensity()
+	wantError(t, err, "Work.FLOPs is 0")
+	_, err = Work{FLOPs: 1, Bytes: 5e-324}.Intensity()
+	wantError(t, err, "1 FLOPs over 5e-324 bytes is +Inf FLOP/byte")
+	_, err = Work{FLOPs: 5e-324, Bytes: 1e9}.Intensity()
+	wantError(t, err, "is 0 FLOP/byte: it must be positive and finite")
 }
 
 func TestTooFast(t *testing.T) {
