@@ -46,6 +46,10 @@ func TestCheckDot(t *testing.T) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
+	m.Format = ""
+	if e, ok := AboveRoof(m.CheckDot("dot", 100, 130e9)); !ok || strings.Contains(e.Cause, "format") || !strings.Contains(e.Cause, "of fewer cores or of narrower instructions, it was measured") {
+		t.Errorf("without a format: %v", e)
+	}
 	if _, ok := AboveRoof(nil); ok {
 		t.Error("no error is above a roof")
 	}

@@ -303,8 +303,11 @@ func (m Machine) RoofFor(threads int, format, isa string, bytes int64) (Machine,
 		return Machine{}, fmt.Errorf("roofline: bytes is %d: it must be at least 1", bytes)
 	}
 	roofs, err := m.Roofs(threads, format, isa)
-	if err != nil || m.Measured == nil {
-		return m, err
+	switch {
+	case err != nil:
+		return Machine{}, err
+	case m.Measured == nil:
+		return m, nil
 	}
 	var levels []Level
 	for _, l := range m.Measured.Levels {
