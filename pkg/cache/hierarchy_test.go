@@ -142,22 +142,24 @@ func TestAccessByAccess(t *testing.T) {
 // lines, count as their accesses one by one.
 func TestLoopIsItsAccesses(t *testing.T) {
 	for name, levels := range hierarchies {
-		t.Run(name, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(3, 4))
-			h, r := mustBuild(t, fewWays, levels...), newReference(levels...)
-			for i := range 400 {
-				count, body := randomLoop(rng)
-				if err := h.Loop(count, body); err != nil {
-					t.Fatal(err)
+		for _, few := range []int64{0, fewWays} { // hashed sets, and rows of entries
+			t.Run(fmt.Sprintf("%s/few=%d", name, few), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(3, 4))
+				h, r := mustBuild(t, few, levels...), newReference(levels...)
+				for i := range 400 {
+					count, body := randomLoop(rng)
+					if err := h.Loop(count, body); err != nil {
+						t.Fatal(err)
+					}
+					if err := r.Loop(count, body); err != nil {
+						t.Fatal(err)
+					}
+					if !same(t, fmt.Sprintf("loop %d, %d × %+v", i, count, body), h, r) {
+						return
+					}
 				}
-				if err := r.Loop(count, body); err != nil {
-					t.Fatal(err)
-				}
-				if !same(t, fmt.Sprintf("loop %d, %d × %+v", i, count, body), h, r) {
-					return
-				}
-			}
-		})
+			})
+		}
 	}
 }
 
