@@ -188,6 +188,12 @@ func TestMeasuredValidate(t *testing.T) {
 	if err := m.Measured.Validate(); err != nil {
 		t.Error(err)
 	}
+	// One of each is enough.
+	d := *m.Measured
+	d.Peaks, d.Bandwidths, d.Levels = d.Peaks[:1], d.Bandwidths[:1], d.Levels[:1]
+	if err := d.Validate(); err != nil {
+		t.Error(err)
+	}
 	// A level that no roof can be made of, in a machine that nobody validated.
 	m.Measured.Levels[1].Bandwidth = inf
 	_, err := m.Roofs(1, "FP32", "")
