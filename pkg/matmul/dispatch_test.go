@@ -274,6 +274,9 @@ func TestManyAtOnce(t *testing.T) {
 			}()
 		}
 		all.Wait()
+		if got := runtime.GOMAXPROCS(0); got != procs {
+			t.Errorf("GOMAXPROCS has become %d, was %d", got, procs)
+		}
 	}
 	a.unchanged(t, "a")
 	b.unchanged(t, "b")
