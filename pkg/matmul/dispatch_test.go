@@ -243,6 +243,10 @@ func TestManyAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	rounds := 15
+	if raceEnabled || testing.Short() {
+		rounds = 4
+	}
 	four, _, err := New[float32](Options{Threads: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +267,7 @@ func TestManyAtOnce(t *testing.T) {
 					f = four
 				}
 				c := make([]float32, top*top)
-				for i := range 3 * len(sizes) {
+				for i := range rounds {
 					n := sizes[(i*(g+1)+g)%len(sizes)]
 					if err := f(n, n, n, a.x, top, b.x, top, c[:n*n], n); err != nil {
 						t.Error(err)
@@ -301,7 +305,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	}
 	calls := 4000
 	if raceEnabled || testing.Short() {
-		calls = 400
+		calls = 100
 	}
 	rng := rand.New(rand.NewPCG(17, 18))
 	before := heap()
@@ -320,7 +324,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	j := &job[float32]{e: p.engine}
 	j.grow(1)
 	ws := &j.threads[0].ws
-	for range calls / 10 {
+	for range min(calls, 400) / 4 {
 		m, n, k := 1+rng.IntN(top), 1+rng.IntN(top), 1+rng.IntN(top)
 		p.engine.multiply(ws, false, m, n, k, a, k, b, n, c, n)
 	}
