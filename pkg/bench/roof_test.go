@@ -441,6 +441,56 @@ func TestPlantedSamples(t *testing.T) {
 	}
 }
 
+// A figure that cannot be right is an error, not a machine.
+func TestImpossibleSamples(t *testing.T) {
+	for want, change := range map[string]func(m *meter){
+		"clock: hz is 0":       func(m *meter) { m.clock = []float64{0} },
+		"peak is +Inf FLOP/s":  func(m *meter) { m.points[0].rates = []float64{math.Inf(1)} },
+		"bandwidth is +Inf":    func(m *meter) { m.points[1].rates = []float64{math.Inf(1)} },
+		"no measured peak for": func(m *meter) { m.points[0].peak.Format = "FP64" },
+	} {
+		m := &meter{o: RoofOptions{Threads: 1}, start: time.Now(), clock: []float64{3e9}, points: []*point{
+			{rates: []float64{1e9}, peak: &roofline.ComputePeak{ISA: "avx2", Format: "FP32", ElemBytes: 4, Threads: 1}},
+			{rates: []float64{1e9}, bandwidth: &roofline.BandwidthPoint{Loop: roofline.LoadLoop, ISA: "avx2", Threads: 1, WorkingSet: 1 << 20}},
+		}}
+		if _, err := m.machine(); err != nil {
+			t.Fatal(err)
+		}
+		change(m)
+		if _, err := m.machine(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// What the machine file keeps of a host: no caches of instructions.
+func TestMeasuredHost(t *testing.T) {
+	h := Host{CPU: "c", Cores: 4, Quota: 1.5, Memory: 1 << 30, Caches: []Cache{
+		{Level: 1, Type: "data", Bytes: 48 << 10, Cores: 1}, {Level: 1, Type: "instruction", Bytes: 32 << 10}, {Level: 2, Type: "unified", Bytes: 1 << 20, Cores: 2}}}
+	got := h.measured(3)
+	want := roofline.Host{CPU: "c", Cores: 4, Threads: 3, Quota: 1.5, Memory: 1 << 30, Caches: []roofline.Cache{{Level: 1, Bytes: 48 << 10, Cores: 1}, {Level: 2, Bytes: 1 << 20, Cores: 2}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// Stretches fall from one to the next: what rises again belongs to the one before.
+func TestStretchesFall(t *testing.T) {
+	for _, c := range []struct {
+		rates []float64
+		want  []stretch
+	}{
+		{[]float64{100, 100, 100, 100, 50, 50, 50, 50, 80, 80, 80, 80}, []stretch{{0, 4}, {4, 12}}},
+		{[]float64{100, 100, 100, 100, 50, 50, 50, 50, 20, 20, 20, 20}, []stretch{{0, 4}, {4, 8}, {8, 12}}},
+		{[]float64{20, 20, 20, 20, 100, 100, 100, 100}, []stretch{{0, 8}}},
+		{[]float64{7}, []stretch{{0, 1}}},
+	} {
+		if got := stretches(c.rates); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.rates, got, c.want)
+		}
+	}
+}
+
 // Each point is visited twice at different times, while time is left, and again
 // only if its samples do not agree.
 func TestVisits(t *testing.T) {
@@ -520,6 +570,8 @@ func TestLoadPorts(t *testing.T) {
 		{"AMD EPYC 9654 96-Core Processor", "avx512", []string{"avx2", "avx512f"}, 64},
 		{"AMD EPYC 9755 128-Core Processor", "avx512", []string{"avx2", "avx512f"}, 0},
 		{"Apple M2", "go", []string{"asimd"}, 0},
+		{"AMD EPYC 7", "avx2", []string{"avx2"}, 0},
+		{"AMD EPYC 7é3", "avx2", []string{"avx2"}, 0},
 		{"", "avx512", []string{"avx512f"}, 0},
 	} {
 		got, source := loadPorts(Host{CPU: c.cpu, ISA: c.has}, c.isa)

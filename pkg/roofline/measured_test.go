@@ -182,6 +182,15 @@ func TestMeasuredValidate(t *testing.T) {
 		change(m.Measured)
 		refused(t, m.Measured.Validate(), "measured ", want)
 	}
+	// Of several wrong figures the first is named, each time.
+	for range 50 {
+		m := sampleMachine()
+		m.Measured.Bandwidths[0] = BandwidthPoint{Loop: LoadLoop, Threads: 1, WorkingSet: 1}
+		refused(t, m.Measured.Validate(), "bandwidths[0]: bytes_per_s is 0")
+		m = sampleMachine()
+		m.Measured.Levels[0].Rates = map[string]float64{TriadLoop: -3, LoadLoop: -1, CopyLoop: -2}
+		refused(t, m.Measured.Validate(), `levels[0]: rate of "copy" is -2`)
+	}
 	m := sampleMachine()
 	m.Measured.L1Load.Ports = 0 // not known
 	m.Measured.Bandwidths[0].WorkingSet, m.Measured.Levels[0].From = 1, 1
