@@ -309,6 +309,10 @@ func TestMemoryLimit(t *testing.T) {
 			stat("sys/fs/cgroup/x/memory.stat", "active_file 300000\ninactive_file 200000\n")), 900_000},
 		{"v2, odd files", with(v2("1000000", "400000"),
 			stat("sys/fs/cgroup/x/memory.stat", "active_file -1\ninactive_file x\n\n")), 600_000},
+		{"v2, nothing else is known", map[string]string{
+			"proc/self/cgroup": "0::/x\n", "proc/self/mountinfo": mounts2,
+			"sys/fs/cgroup/x/memory.max": "1000000", "sys/fs/cgroup/x/memory.current": "400000",
+		}, 600_000},
 		{"v1", v1("1000000", "400000"), 600_000},
 		{"v1, files can be taken back", with(v1("1000000", "400000"),
 			stat("sys/fs/cgroup/memory/x/memory.stat", "inactive_file 1\ntotal_inactive_file 200000\ntotal_active_file 0\n")), 800_000},

@@ -102,8 +102,9 @@ const maxDecodeRows = 1024
 // from memory; the notes and warnings say how far that held. Every product is
 // verified before it is timed.
 func Decode(size int, rows []int, o Options) (Ladder, error) {
-	if size < 1 || size > maxVector {
-		return Ladder{}, fmt.Errorf("bench: size is %d: it must be from 1 to %d", size, maxVector)
+	l := newLadder()
+	if least := leastDecode(l.Threads); size < least || size > maxVector {
+		return Ladder{}, fmt.Errorf("bench: size is %d: it must be from %d to %d on %s", size, least, maxVector, plural(l.Threads, "thread"))
 	}
 	if len(rows) == 0 {
 		return Ladder{}, fmt.Errorf("bench: rows is empty: give at least one number of rows")
@@ -113,7 +114,6 @@ func Decode(size int, rows []int, o Options) (Ladder, error) {
 			return Ladder{}, fmt.Errorf("bench: rows has %d: each must be from 1 to %d", m, maxDecodeRows)
 		}
 	}
-	l := newLadder()
 	count, notes, warnings, err := rotation(size, l.Host)
 	if err != nil {
 		return Ladder{}, err
@@ -134,6 +134,16 @@ func Decode(size int, rows []int, o Options) (Ladder, error) {
 		cases = append(cases, c)
 	}
 	return l.time(o, p, weights, cases)
+}
+
+// leastDecode is the least side of a weight matrix of which each of so many
+// threads can read a part.
+func leastDecode(threads int) int {
+	side := 1
+	for side*side/threads < probe.RoundBytes/4 {
+		side++
+	}
+	return side
 }
 
 // rotating is a ring of equal size×size matrices.

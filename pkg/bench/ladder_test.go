@@ -2,14 +2,17 @@ package bench
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"memorywall/pkg/matmul"
+	"memorywall/pkg/probe"
 	"memorywall/pkg/roofline"
 )
 
@@ -109,12 +112,31 @@ func TestLadderErrors(t *testing.T) {
 		{func() (Ladder, error) { return Climb(8, quick, "lops") }, []string{`"lops"`, "loops, reordered", "gonum"}},
 		{func() (Ladder, error) { return Climb(8, quick, "tiled", "tiled") }, []string{`"tiled"`, "another case"}},
 		{func() (Ladder, error) { return Climb(8, Options{Samples: -1}) }, []string{"Options.Samples is -1"}},
-		{func() (Ladder, error) { return Decode(0, []int{1}, quick) }, []string{"size is 0", "from 1 to 16384"}},
-		{func() (Ladder, error) { return Decode(8, nil, quick) }, []string{"rows is empty"}},
-		{func() (Ladder, error) { return Decode(8, []int{4, 0}, quick) }, []string{"rows has 0", "from 1 to 1024"}},
+		{func() (Ladder, error) { return Decode(0, []int{1}, quick) }, []string{"size is 0", "to 16384"}},
+		{func() (Ladder, error) { return Decode(leastDecode(runtime.GOMAXPROCS(0))-1, []int{1}, quick) }, []string{"bench: size is", fmt.Sprintf("from %d to 16384 on %s", leastDecode(runtime.GOMAXPROCS(0)), plural(runtime.GOMAXPROCS(0), "thread"))}},
+		{func() (Ladder, error) { return Decode(maxVector+1, []int{1}, quick) }, []string{"size is 16385"}},
+		{func() (Ladder, error) { return Decode(64, nil, quick) }, []string{"rows is empty"}},
+		{func() (Ladder, error) { return Decode(64, []int{4, 0}, quick) }, []string{"rows has 0", "from 1 to 1024"}},
 	} {
 		_, err := c.run()
 		wantError(t, err, c.want...)
+	}
+}
+
+// The smallest matrix that is taken gives each thread one round of the loop that
+// reads memory, and is timed.
+func TestLeastDecode(t *testing.T) {
+	for _, threads := range []int{1, 2, 3, 64} {
+		side := leastDecode(threads)
+		if got := len(part(make([]float32, side*side), threads-1, threads)); got != probe.RoundBytes/4 {
+			t.Errorf("%d threads: a side of %d gives each %d elements", threads, side, got)
+		}
+		if got := len(part(make([]float32, (side-1)*(side-1)), 0, threads)); got != 0 {
+			t.Errorf("%d threads: a side of %d gives each %d elements already", threads, side-1, got)
+		}
+	}
+	if l, err := Decode(leastDecode(runtime.GOMAXPROCS(0)), []int{1}, quick); err != nil || len(l.Results) != 1 {
+		t.Errorf("%+v, %v", l.Results, err)
 	}
 }
 

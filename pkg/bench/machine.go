@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -45,6 +46,9 @@ func (m *meter) machine() (roofline.Machine, error) {
 		m.warnings = append(m.warnings, warnings...)
 	}
 	d.Warnings = append(m.warnings, doubts(d, m.host)...)
+	if w := shifted(m.points); w != "" {
+		d.Warnings = append(d.Warnings, w)
+	}
 	d.Seconds = time.Since(m.start).Seconds()
 
 	peak, err := d.Peak(m.o.Threads, "FP32", "")
@@ -85,7 +89,7 @@ func clockOf(readings []float64) roofline.Clock {
 // method says how the figures were found.
 func method() []string {
 	return []string{
-		"Every figure is the best of its samples, which are all kept; the median stands beside it. A sample lasts about a millisecond, and is the time from the first thread's begin to the last one's end.",
+		"Every figure is the best of its samples, which are all kept; the median stands beside it. A sample lasts about a millisecond, and is the time from the first thread's begin to the last one's end. Each figure is visited twice at least, at different times of the run, if time allows.",
 		"Peaks: independent chains of multiply-adds in registers, one multiply-add counted as 2 FLOPs; where the CPU has no fused multiply-add, multiplies and adds apart.",
 		"Bandwidths: loops over arrays of float64 with the widest vectors, again and again over one working set; over the largest one with the next narrower vectors too. Bytes are those that the program sees: 8 an element for a load, 16 for a copy, 24 for a triad a = b + s·c. With write-allocate counts the read of each stored line too: 24 for a copy, 32 for a triad. Streaming stores read no line first, and are loops of their own.",
 		"A working set that takes long to go through is sampled part by part in turn, so that each part has been left alone for as long as in a whole pass.",
@@ -111,43 +115,72 @@ func doubts(d *roofline.Measured, h Host) []string {
 	if c := d.Clock; c.Most > (1+clockMoved)*c.Least {
 		warn("the clock moved between %.3g and %.3g GHz during the run: the roofs are those of the fastest moments", c.Least/1e9, c.Most/1e9)
 	}
-	type wide struct {
-		what   string
-		spread float64
-	}
-	var wides []wide
-	total := len(d.Peaks) + len(d.Bandwidths)
-	note := func(what string, best, median float64) {
-		if s := best/median - 1; !(s <= wideSpread) {
-			wides = append(wides, wide{what, s})
-		}
-	}
+	var w wides
 	for _, p := range d.Peaks {
-		note(fmt.Sprintf("%s %s on %s", p.ISA, p.Format, roofline.Threads(p.Threads)), p.FLOPS, p.Median)
+		w.note(nameOfPeak(p), p.FLOPS/p.Median-1)
 	}
 	for _, b := range d.Bandwidths {
-		note(fmt.Sprintf("%s of %s on %s", b.Loop, binarySize(b.WorkingSet), roofline.Threads(b.Threads)), b.BytesPerS, b.Median)
+		w.note(nameOfBandwidth(b), b.BytesPerS/b.Median-1)
 	}
-	if len(wides) > 0 {
-		slices.SortStableFunc(wides, func(a, b wide) int {
-			switch {
-			case a.spread > b.spread:
-				return -1
-			case a.spread < b.spread:
-				return 1
-			}
-			return 0
-		})
-		var names []string
-		for _, w := range wides[:min(namedSpread, len(wides))] {
-			names = append(names, fmt.Sprintf("%s by %.0f%%", w.what, 100*w.spread))
-		}
-		warn("wide spread: in %d of %d figures the best lies more than %.0f%% above the median (most: %s): other work disturbed the run", len(wides), total, 100*wideSpread, strings.Join(names, ", "))
+	if len(w) > 0 {
+		warn("wide spread: in %d of %d figures the best lies more than %.0f%% above the median (most: %s): other work disturbed the run", len(w), len(d.Peaks)+len(d.Bandwidths), 100*wideSpread, w.most())
 	}
 	if l := d.L1Load; l != nil && l.Ports > 0 && l.BytesPerCycle < lowLoad*l.Ports {
 		warn("loads from L1 reach %.3g bytes a cycle, and the load ports can do %.3g: the roof of L1 may be too low", l.BytesPerCycle, l.Ports)
 	}
 	return all
+}
+
+// shifted returns a reason for doubt where the machine was faster at one time of
+// the run than at another, while the samples of each visit agreed. Then the next
+// run may see the one or the other.
+func shifted(points []*point) string {
+	var w wides
+	for _, p := range points {
+		if p.peak != nil {
+			w.note(nameOfPeak(*p.peak), p.apart())
+		} else {
+			w.note(nameOfBandwidth(*p.bandwidth), p.apart())
+		}
+	}
+	if len(w) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("wide spread: in %d of %d figures the best of one visit lies more than %.0f%% above that of another (most: %s): another run may find other figures", len(w), len(points), 100*wideSpread, w.most())
+}
+
+func nameOfPeak(p roofline.ComputePeak) string {
+	return fmt.Sprintf("%s %s on %s", p.ISA, p.Format, roofline.Threads(p.Threads))
+}
+
+func nameOfBandwidth(b roofline.BandwidthPoint) string {
+	return fmt.Sprintf("%s of %s on %s", b.Loop, binarySize(b.WorkingSet), roofline.Threads(b.Threads))
+}
+
+// A wide is a figure whose spread is wide.
+type wide struct {
+	what   string
+	spread float64
+}
+
+type wides []wide
+
+// note adds a figure if its spread is wide, or no number.
+func (w *wides) note(what string, spread float64) {
+	if !(spread <= wideSpread) {
+		*w = append(*w, wide{what, spread})
+	}
+}
+
+// most names the widest.
+func (w wides) most() string {
+	sorted := slices.Clone(w)
+	slices.SortStableFunc(sorted, func(a, b wide) int { return cmp.Compare(b.spread, a.spread) })
+	var names []string
+	for _, x := range sorted[:min(namedSpread, len(sorted))] {
+		names = append(names, fmt.Sprintf("%s by %.0f%%", x.what, 100*x.spread))
+	}
+	return strings.Join(names, ", ")
 }
 
 // A loadPort is how many bytes one core can load from its first-level cache in

@@ -19,7 +19,9 @@ type RoofOptions struct {
 	// Time is how long the measurement may take, roughly; 0 means
 	// [DefaultRoofTime]. With less time there are fewer samples.
 	Time time.Duration
-	// Threads is what "all cores" means; 0 means GOMAXPROCS.
+	// Threads is what "all cores" means; 0 means GOMAXPROCS, or the cores that
+	// this process may run on if they are fewer: threads that have to wait for
+	// each other's core measure nothing.
 	Threads int
 	// MaxBytes is the most memory to use; 0 means what [DefaultRoofBytes] says.
 	// Less than 4 times the last-level cache gives a warning.
@@ -71,7 +73,8 @@ const (
 	sampleSeconds = 1e-3
 	longPass      = 4e-3 // a pass above this is sampled part by part
 	fewestSamples = 3    // and as many in a row
-	wantedSamples = 6
+	visits        = 2    // at different times of the run, for a disturbance can outlast a visit
+	wantedSamples = visits * fewestSamples
 	mostSamples   = 30
 	// A point is settled when its three best samples agree this far.
 	settled = 0.01
@@ -82,7 +85,7 @@ func (o RoofOptions) complete(h Host) (RoofOptions, error) {
 		o.Time = DefaultRoofTime
 	}
 	if o.Threads == 0 {
-		o.Threads = h.GOMAXPROCS
+		o.Threads = min(h.GOMAXPROCS, h.Usable)
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = max(DefaultRoofBytes(h), leastRoofBytes)
@@ -91,7 +94,7 @@ func (o RoofOptions) complete(h Host) (RoofOptions, error) {
 	case o.Time < leastRoofTime || o.Time > time.Hour:
 		return o, fmt.Errorf("bench: RoofOptions.Time is %v: it must be from %v to %v, or 0 for %v", o.Time, leastRoofTime, time.Hour, DefaultRoofTime)
 	case o.Threads < 1 || o.Threads > h.Cores:
-		return o, fmt.Errorf("bench: RoofOptions.Threads is %d: it must be from 1 to %d, or 0 for GOMAXPROCS", o.Threads, h.Cores)
+		return o, fmt.Errorf("bench: RoofOptions.Threads is %d: it must be from 1 to %d, or 0 for all cores that may be used", o.Threads, h.Cores)
 	case o.MaxBytes < leastRoofBytes || o.MaxBytes > math.MaxInt/4:
 		return o, fmt.Errorf("bench: RoofOptions.MaxBytes is %d: it must be from %s to %s, or 0 for the default", o.MaxBytes, binarySize(leastRoofBytes), binarySize(math.MaxInt/4))
 	}
@@ -158,6 +161,7 @@ type point struct {
 	warm  func(i int) // brings the working set into the caches; nil if nothing stays there
 	parts int         // of a pass that is sampled part by part, else 0
 	rates []float64
+	begun []int // how many rates there were when each visit began
 }
 
 func (m *meter) close() {
@@ -263,7 +267,7 @@ func (m *meter) last() int64 {
 func (m *meter) allocate() error {
 	last := m.last()
 	want := beyondCache * last
-	bytes := max(min(want, m.o.MaxBytes), leastRoofBytes)
+	bytes := max(min(want, m.o.MaxBytes), leastRoofBytes, leastSet(m.o.Threads))
 	p, free, err := probe.Alloc(bytes)
 	if err != nil {
 		return err
@@ -386,10 +390,14 @@ func share(threads int) float64 {
 	return 1
 }
 
+// leastSet is the smallest working set, in bytes: any loop can cut it into equal
+// arrays for so many threads.
+func leastSet(threads int) int64 { return 6 * probe.RoundBytes * int64(threads) }
+
 // workingSets returns the working sets of a sweep, in bytes of all threads: from
 // first for each thread to most for all of them, in steps of √2 that end at most.
 func workingSets(first, most int64, threads int) []int64 {
-	unit := int64(6 * probe.RoundBytes * threads) // any loop can cut it into equal arrays
+	unit := leastSet(threads)
 	least := max(first*int64(threads), unit)
 	var sets []int64
 	for i := 0; ; i++ {
@@ -469,8 +477,9 @@ func (p *point) split(each int64, run func(i, part int)) {
 	p.call = func(i, _, part int) { run(i, part) }
 }
 
-// sampleAll takes the samples: first of each point, in three quarters of the
-// time, then again of those that have not settled while time is left.
+// sampleAll takes the samples: of each point once, in three quarters of the time,
+// then of each once more, and then again of those that have not settled, while
+// time is left.
 func (m *meter) sampleAll() error {
 	progress := newSteps(len(m.points)+1, m.o.Progress)
 	turn := func(points []*point, end time.Time, enough int) error {
@@ -490,7 +499,7 @@ func (m *meter) sampleAll() error {
 				return err
 			}
 			weight -= p.weight
-			if enough == wantedSamples {
+			if enough == fewestSamples {
 				progress.step()
 			}
 		}
@@ -498,7 +507,7 @@ func (m *meter) sampleAll() error {
 	}
 	first := m.start.Add(m.o.Time * 3 / 4)
 	open := m.points
-	for enough := wantedSamples; len(open) > 0; enough += wantedSamples {
+	for enough := fewestSamples; len(open) > 0; enough += fewestSamples {
 		if err := turn(open, first, enough); err != nil {
 			return err
 		}
@@ -506,7 +515,7 @@ func (m *meter) sampleAll() error {
 		if !time.Now().Before(m.deadline) {
 			break
 		}
-		open = slices.DeleteFunc(slices.Clone(open), func(p *point) bool { return p.settled() || len(p.rates) >= mostSamples })
+		open = slices.DeleteFunc(slices.Clone(m.points), func(p *point) bool { return p.done() })
 	}
 	m.clock = append(m.clock, m.readClock())
 	if err := m.readL1Load(); err != nil {
@@ -557,12 +566,14 @@ func (m *meter) readL1Load() error {
 func (m *meter) sample(p *point, seconds float64, enough int) error {
 	t := m.team(p.threads)
 	begin := time.Now()
+	p.begun = append(p.begun, len(p.rates))
 	if p.warm != nil {
 		t.run(1, func(i, _ int) { p.warm(i) })
 	}
 	if p.reps == 0 {
 		p.calibrate(t)
 	}
+	most := min(mostSamples, mostSamples/visits*len(p.begun)) // some are left for the next visit
 	// Several samples in a row while the threads have their cores.
 	burst := fewestSamples
 	for n := 0; ; {
@@ -585,7 +596,7 @@ func (m *meter) sample(p *point, seconds float64, enough int) error {
 		}
 		all := len(p.rates)
 		switch took := time.Since(begin); {
-		case all >= mostSamples, all >= enough && p.settled(), n >= fewestSamples && took.Seconds() >= seconds:
+		case all >= most, all >= enough && p.settled(), n >= fewestSamples && took.Seconds() >= seconds:
 			return nil
 		case n == 0 && took > 10*time.Second:
 			return errors.New("bench: the clock stands still: no sample takes any time")
@@ -606,6 +617,30 @@ func (p *point) calibrate(t *team) {
 		}
 		p.reps = int(math.Ceil(float64(p.reps) * min(50, max(1.1, sampleSeconds/max(s, 1e-9)))))
 	}
+}
+
+// done says whether another visit would tell nothing.
+func (p *point) done() bool {
+	return len(p.rates) >= mostSamples || len(p.begun) >= visits && p.settled()
+}
+
+// apart returns how far the best rates of the visits lie apart: 0.05 is 5%.
+func (p *point) apart() float64 {
+	least, most := math.Inf(1), 0.0
+	for v, from := range p.begun {
+		to := len(p.rates)
+		if v+1 < len(p.begun) {
+			to = p.begun[v+1]
+		}
+		if from < to {
+			best := slices.Max(p.rates[from:to])
+			least, most = min(least, best), max(most, best)
+		}
+	}
+	if most == 0 {
+		return 0
+	}
+	return most/least - 1
 }
 
 // settled says whether the best samples agree.

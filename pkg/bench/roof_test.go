@@ -125,6 +125,18 @@ func TestRoofOptionsRefuse(t *testing.T) {
 	}
 }
 
+// More threads than cores would wait for each other.
+func TestRoofThreads(t *testing.T) {
+	for _, c := range []struct {
+		h    Host
+		want int
+	}{{Host{Cores: 8, Usable: 8, GOMAXPROCS: 4}, 4}, {Host{Cores: 8, Usable: 2, GOMAXPROCS: 8}, 2}, {Host{Cores: 2, Usable: 2, GOMAXPROCS: 16}, 2}} {
+		if o, err := (RoofOptions{}).complete(c.h); err != nil || o.Threads != c.want {
+			t.Errorf("%+v: %d threads, %v; want %d", c.h, o.Threads, err, c.want)
+		}
+	}
+}
+
 func TestDefaultRoofBytes(t *testing.T) {
 	most := int64(2 << 30)
 	if math.MaxInt == math.MaxInt32 {
@@ -380,6 +392,169 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
+// Samples planted in a meter come out as figures and as reasons for doubt.
+func TestPlantedSamples(t *testing.T) {
+	steady := []float64{100, 99.8, 99.7, 99.9, 99.6, 99.5}
+	for _, c := range []struct {
+		name  string
+		rates []float64 // of avx2 on all cores
+		begun []int
+		best  float64
+		want  string // part of the only warning; none if empty
+	}{
+		{"all alike", steady, []int{0, 3}, 100, ""},
+		{"one sample disturbed", []float64{100, 99.8, 60, 99.9, 99.6, 99.5}, []int{0, 3}, 100, ""},
+		{"most samples disturbed", []float64{100, 93, 92, 91, 93, 94}, []int{0, 3}, 100, "in 1 of 3 figures the best lies more than 5% above the median (most: avx2 FP32 on 2 cores by 8%)"},
+		{"a slow time of the run", []float64{93, 92.9, 92.8, 100, 99.9, 99.8}, []int{0, 3}, 100, "in 1 of 3 figures the best of one visit lies more than 5% above that of another (most: avx2 FP32 on 2 cores by 8%): another run"},
+		{"a slow time later", []float64{100, 99.9, 99.8, 92.8, 92.9, 93}, []int{0, 3}, 100, "of one visit lies more than 5% above that of another"},
+		{"the third time is the charm", []float64{93, 93, 93, 93, 93, 93, 100, 100, 100}, []int{0, 3, 6}, 100, "median"},
+		{"almost as slow", []float64{96, 95.9, 95.8, 100, 99.9, 99.8}, []int{0, 3}, 100, ""},
+		{"one visit only", []float64{93, 92.9, 92.8}, []int{0}, 93, ""},
+		{"a visit without a sample", steady, []int{0, 3, 6}, 100, ""},
+	} {
+		peak := func(threads int) *point {
+			return &point{threads: threads, rates: steady, begun: []int{0, 3},
+				peak: &roofline.ComputePeak{ISA: "avx2", Fused: true, Format: "FP32", ElemBytes: 4, Threads: threads}}
+		}
+		disturbed := peak(2)
+		disturbed.rates, disturbed.begun = c.rates, c.begun
+		load := &point{threads: 1, rates: steady, begun: []int{0, 3},
+			bandwidth: &roofline.BandwidthPoint{Loop: roofline.LoadLoop, ISA: "avx2", Threads: 1, WorkingSet: 1 << 20}}
+		m := &meter{o: RoofOptions{Threads: 2}, start: time.Now(), clock: []float64{3e9, 3e9}, points: []*point{peak(1), disturbed, load}}
+		got, err := m.machine()
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if got.Peak != c.best {
+			t.Errorf("%s: the peak is %v, want %v", c.name, got.Peak, c.best)
+		}
+		var doubts []string
+		for _, w := range got.Measured.Warnings {
+			if strings.HasPrefix(w, "wide spread") {
+				doubts = append(doubts, w)
+			}
+		}
+		switch {
+		case c.want == "" && len(doubts) > 0, c.want != "" && !strings.Contains(strings.Join(doubts, "\n"), c.want):
+			t.Errorf("%s: %q, want %q", c.name, doubts, c.want)
+		}
+	}
+}
+
+// A figure that cannot be right is an error, not a machine.
+func TestImpossibleSamples(t *testing.T) {
+	for want, change := range map[string]func(m *meter){
+		"clock: hz is 0":       func(m *meter) { m.clock = []float64{0} },
+		"peak is +Inf FLOP/s":  func(m *meter) { m.points[0].rates = []float64{math.Inf(1)} },
+		"bandwidth is +Inf":    func(m *meter) { m.points[1].rates = []float64{math.Inf(1)} },
+		"no measured peak for": func(m *meter) { m.points[0].peak.Format = "FP64" },
+	} {
+		m := &meter{o: RoofOptions{Threads: 1}, start: time.Now(), clock: []float64{3e9}, points: []*point{
+			{rates: []float64{1e9}, peak: &roofline.ComputePeak{ISA: "avx2", Format: "FP32", ElemBytes: 4, Threads: 1}},
+			{rates: []float64{1e9}, bandwidth: &roofline.BandwidthPoint{Loop: roofline.LoadLoop, ISA: "avx2", Threads: 1, WorkingSet: 1 << 20}},
+		}}
+		if _, err := m.machine(); err != nil {
+			t.Fatal(err)
+		}
+		change(m)
+		if _, err := m.machine(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// What the machine file keeps of a host: no caches of instructions.
+func TestMeasuredHost(t *testing.T) {
+	h := Host{CPU: "c", Cores: 4, Quota: 1.5, Memory: 1 << 30, Caches: []Cache{
+		{Level: 1, Type: "data", Bytes: 48 << 10, Cores: 1}, {Level: 1, Type: "instruction", Bytes: 32 << 10}, {Level: 2, Type: "unified", Bytes: 1 << 20, Cores: 2}}}
+	got := h.measured(3)
+	want := roofline.Host{CPU: "c", Cores: 4, Threads: 3, Quota: 1.5, Memory: 1 << 30, Caches: []roofline.Cache{{Level: 1, Bytes: 48 << 10, Cores: 1}, {Level: 2, Bytes: 1 << 20, Cores: 2}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// Stretches fall from one to the next: what rises again belongs to the one before.
+func TestStretchesFall(t *testing.T) {
+	for _, c := range []struct {
+		rates []float64
+		want  []stretch
+	}{
+		{[]float64{100, 100, 100, 100, 50, 50, 50, 50, 80, 80, 80, 80}, []stretch{{0, 4}, {4, 12}}},
+		{[]float64{100, 100, 100, 100, 50, 50, 50, 50, 20, 20, 20, 20}, []stretch{{0, 4}, {4, 8}, {8, 12}}},
+		{[]float64{20, 20, 20, 20, 100, 100, 100, 100}, []stretch{{0, 8}}},
+		{[]float64{7}, []stretch{{0, 1}}},
+	} {
+		if got := stretches(c.rates); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.rates, got, c.want)
+		}
+	}
+}
+
+// Each point is visited twice at different times, while time is left, and again
+// only if its samples do not agree.
+func TestVisits(t *testing.T) {
+	for _, c := range []struct {
+		p    point
+		want bool
+	}{
+		{point{rates: []float64{100, 100, 100}, begun: []int{0}}, false},
+		{point{rates: []float64{100, 100, 100, 100, 100, 100}, begun: []int{0, 3}}, true},
+		{point{rates: []float64{100, 90, 80, 70, 60, 50}, begun: []int{0, 3}}, false},
+		{point{rates: make([]float64, mostSamples), begun: []int{0}}, true},
+	} {
+		if got := c.p.done(); got != c.want {
+			t.Errorf("%v from %v: done is %v", c.p.rates, c.p.begun, got)
+		}
+	}
+	m := &meter{ctx: context.Background(), start: time.Now(), o: RoofOptions{Time: time.Hour, MaxBytes: 1 << 20}}
+	defer m.close()
+	m.deadline = m.start.Add(30 * time.Second)
+	var order []int
+	for i := range 3 {
+		m.points = append(m.points, &point{
+			peak: &roofline.ComputePeak{}, threads: 1, weight: 1, work: 1, reps: 1,
+			call: func(int, int, int) {
+				if n := len(order); n == 0 || order[n-1] != i {
+					order = append(order, i)
+				}
+				time.Sleep(time.Millisecond)
+			},
+		})
+	}
+	p, free, err := probe.Alloc(64 << 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.buffer, m.free = p, free
+	if err := m.sampleAll(); err != nil {
+		t.Fatal(err)
+	}
+	if len(order) < 6 || !slices.Equal(order[:6], []int{0, 1, 2, 0, 1, 2}) {
+		t.Errorf("visited in the order %v", order)
+	}
+}
+
+// Many threads and little memory: every thread still has its part of the buffer.
+func TestManyThreadsFit(t *testing.T) {
+	m := &meter{ctx: context.Background(), start: time.Now(), o: RoofOptions{Threads: 50, MaxBytes: leastRoofBytes, Time: time.Minute}}
+	defer m.close()
+	if err := m.allocate(); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.addBandwidths(50); err != nil {
+		t.Fatal(err)
+	}
+	if len(m.points) == 0 {
+		t.Fatal("no points")
+	}
+	for _, p := range m.points {
+		for i := range 50 {
+			p.call(i, 1, 0)
+		}
+	}
+}
+
 func TestLoadPorts(t *testing.T) {
 	for _, c := range []struct {
 		cpu, isa string
@@ -395,6 +570,8 @@ func TestLoadPorts(t *testing.T) {
 		{"AMD EPYC 9654 96-Core Processor", "avx512", []string{"avx2", "avx512f"}, 64},
 		{"AMD EPYC 9755 128-Core Processor", "avx512", []string{"avx2", "avx512f"}, 0},
 		{"Apple M2", "go", []string{"asimd"}, 0},
+		{"AMD EPYC 7", "avx2", []string{"avx2"}, 0},
+		{"AMD EPYC 7é3", "avx2", []string{"avx2"}, 0},
 		{"", "avx512", []string{"avx512f"}, 0},
 	} {
 		got, source := loadPorts(Host{CPU: c.cpu, ISA: c.has}, c.isa)

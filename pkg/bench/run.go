@@ -126,7 +126,7 @@ func compare(o Options, cases []Case, progress *steps) ([]Result, error) {
 			d := o.timer.run(r.Calls, c.Run)
 			used = o.timer.used() - used
 			if d <= 0 {
-				return nil, tooFast(c.Name, r.Calls)
+				return nil, noTime(c.Name, r.Calls, d)
 			}
 			r.Samples = append(r.Samples, d.Seconds()/float64(r.Calls))
 			totals[i].add(d, used)
@@ -191,7 +191,7 @@ func (o Options) calibrate(c Case, target time.Duration) (int, error) {
 		}
 		if calls == o.timer.maxCalls {
 			if d <= 0 {
-				return 0, tooFast(c.Name, calls)
+				return 0, noTime(c.Name, calls, d)
 			}
 			return calls, nil
 		}
@@ -204,7 +204,11 @@ func (o Options) calibrate(c Case, target time.Duration) (int, error) {
 	}
 }
 
-func tooFast(name string, calls int) error {
+// noTime is the error for calls that took a time d ≤ 0.
+func noTime(name string, calls int, d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("bench: %q: the clock went back by %v during %d calls: measure again", name, -d, calls)
+	}
 	return fmt.Errorf("bench: %q: %d calls took no time that the clock can see: give the function more to do", name, calls)
 }
 

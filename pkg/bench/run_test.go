@@ -252,6 +252,50 @@ func TestRates(t *testing.T) {
 	wantError(t, err, "Work.Bytes is 0")
 	_, err = Work{FLOPs: -3, Bytes: 1}.Intensity()
 	wantError(t, err, "Work.FLOPs is -3")
+	_, err = Work{Bytes: 3}.Intensity()
+	wantError(t, err, "Work.FLOPs is 0")
+	_, err = Work{FLOPs: 1, Bytes: 5e-324}.Intensity()
+	wantError(t, err, "1 FLOPs over 5e-324 bytes is +Inf FLOP/byte")
+	_, err = Work{FLOPs: 5e-324, Bytes: 1e9}.Intensity()
+	wantError(t, err, "is 0 FLOP/byte: it must be positive and finite")
+}
+
+// A clock that is set during the run: a step back ends it with an error that
+// says so, a step forward makes one sample long and loses nothing else.
+func TestClockSteps(t *testing.T) {
+	for _, c := range []struct {
+		step time.Duration
+		at   int // call
+	}{{-time.Hour, 4}, {-30 * time.Millisecond, 5}, {time.Hour, 5}} {
+		clock := &fakeClock{}
+		calls := 0
+		r, err := Run("stepped", Work{}, clock.options(), func() {
+			clock.work(DefaultMinTime)
+			if calls++; calls == c.at {
+				clock.work(c.step)
+			}
+		})
+		if c.step < 0 {
+			wantError(t, err, `"stepped": the clock went back by `, "during 1 calls: measure again")
+			continue
+		}
+		if err != nil || len(r.Samples) != DefaultSamples || r.Min != DefaultMinTime.Seconds() || r.Median != r.Min || !(r.Max > 3600) {
+			t.Errorf("%+v, %v", r, err)
+		}
+		wantWarnings(t, r.Warnings, "the worst sample took")
+	}
+	// Back while the calls of a sample are being found: more calls are tried.
+	clock := &fakeClock{}
+	calls := 0
+	r, err := Run("stepped early", Work{}, clock.options(), func() {
+		clock.work(DefaultMinTime)
+		if calls++; calls == 2 {
+			clock.work(-time.Hour)
+		}
+	})
+	if err != nil || r.Min != DefaultMinTime.Seconds() {
+		t.Errorf("%+v, %v", r, err)
+	}
 }
 
 func TestTooFast(t *testing.T) {

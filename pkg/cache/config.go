@@ -1,6 +1,11 @@
 package cache
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+
+	"memorywall/pkg/roofline"
+)
 
 // Policy says what a level does with writes.
 type Policy int
@@ -36,21 +41,37 @@ type Config struct {
 	Policy    Policy // what happens to writes
 }
 
-// FullyAssociative returns a cache of so many lines in a single set.
+// FullyAssociative returns a cache of so many lines in a single set. A size
+// beyond int64 is taken for the largest int64, which is more than any cache may
+// have: see [Config.Validate].
 func FullyAssociative(name string, lines, lineBytes int64) Config {
-	return Config{Name: name, SizeBytes: lines * lineBytes, LineBytes: lineBytes}
+	size, ok := roofline.Sum{{lines, lineBytes}}.Int64()
+	if !ok {
+		size = math.MaxInt64
+	}
+	return Config{Name: name, SizeBytes: size, LineBytes: lineBytes}
 }
 
-// Lines returns SizeBytes/LineBytes.
-func (c Config) Lines() int64 { return c.SizeBytes / c.LineBytes }
+// Lines returns SizeBytes/LineBytes, or 0 where [Config.Validate] gives an error.
+func (c Config) Lines() int64 {
+	if c.Validate() != nil {
+		return 0
+	}
+	return c.lines()
+}
 
-// Sets returns the number of sets.
+// Sets returns the number of sets, or 0 where [Config.Validate] gives an error.
 func (c Config) Sets() int64 {
-	if c.Ways == 0 {
+	switch {
+	case c.Validate() != nil:
+		return 0
+	case c.Ways == 0:
 		return 1
 	}
-	return c.Lines() / c.Ways
+	return c.lines() / c.Ways
 }
+
+func (c Config) lines() int64 { return c.SizeBytes / c.LineBytes }
 
 // Validate returns an error that names the first value that no cache can have.
 func (c Config) Validate() error {
@@ -61,11 +82,11 @@ func (c Config) Validate() error {
 		return fmt.Errorf("cache: %s: size is %d bytes: it must be at least one line", c.name(), c.SizeBytes)
 	case c.Ways < 0:
 		return fmt.Errorf("cache: %s: ways is %d: it must be at least 1, or 0 for fully associative", c.name(), c.Ways)
+	case c.lines() > MaxLines:
+		return fmt.Errorf("cache: %s: size is %d bytes, %d lines: it must be at most %d lines", c.name(), c.SizeBytes, c.lines(), MaxLines)
 	case c.SizeBytes%c.LineBytes != 0:
 		return fmt.Errorf("cache: %s: size is %d bytes: it must be a multiple of the line, %d bytes", c.name(), c.SizeBytes, c.LineBytes)
-	case c.Lines() > MaxLines:
-		return fmt.Errorf("cache: %s: size is %d bytes, %d lines: it must be at most %d lines", c.name(), c.SizeBytes, c.Lines(), MaxLines)
-	case c.Ways > 0 && c.Lines()%c.Ways != 0:
+	case c.Ways > 0 && c.lines()%c.Ways != 0:
 		return fmt.Errorf("cache: %s: size is %d bytes: it must be a multiple of ways × line, %d × %d bytes", c.name(), c.SizeBytes, c.Ways, c.LineBytes)
 	case c.Policy != WriteBack && c.Policy != WriteThrough:
 		return fmt.Errorf("cache: %s: policy is %v: it must be WriteBack or WriteThrough", c.name(), c.Policy)

@@ -141,6 +141,7 @@ type step struct {
 	left               int64  // rounds that stay on the line, this one counted; 0 if it spans lines
 	line               uint64 // that it is on
 	first              int    // where the entry used last of its set is, in a level of few ways
+	node               int32  // where it found its line last, in a level of many ways
 	hops               bool   // never spans lines, and leaves its line every round
 }
 
@@ -162,6 +163,7 @@ func (h *Hierarchy) Loop(count int64, body []Access) error {
 	line := uint64(1) << top.shift
 	steps := h.steps[:0]
 	reads, writes := int64(0), int64(0)
+	hops, spans := false, false // some access hops, some may span lines
 	for _, a := range body {
 		if count == 0 {
 			break
@@ -178,6 +180,7 @@ func (h *Hierarchy) Loop(count int64, body []Access) error {
 		}
 		aligned := line%s.bytes == 0 && (s.addr|uint64(s.stride))%s.bytes == 0
 		s.hops = aligned && (a.Stride >= int64(line) || a.Stride <= -int64(line))
+		hops, spans = hops || s.hops, spans || !aligned
 		s.settle(top)
 		steps = append(steps, s)
 	}
@@ -188,9 +191,12 @@ func (h *Hierarchy) Loop(count int64, body []Access) error {
 	through := top.through && writes > 0 // the next level sees every single one
 	batch := len(steps) <= top.ways
 	for count > 0 {
-		rounds := count
-		for i := range steps {
-			rounds = min(rounds, steps[i].left)
+		rounds := int64(1)
+		if !hops || spans {
+			rounds = count
+			for i := range steps {
+				rounds = min(rounds, steps[i].left)
+			}
 		}
 		if rounds == 0 || through { // 0: some access spans lines
 			rounds = 1
@@ -203,11 +209,19 @@ func (h *Hierarchy) Loop(count int64, body []Access) error {
 			}
 			for i := range steps {
 				s := &steps[i]
-				if len(top.entries) > 0 { // the most frequent case by far
-					if e := &top.entries[s.first]; *e&^dirty == s.line<<1 {
-						*e |= s.write
+				if w := top.wide; w != nil {
+					set := top.setOf(s.line)
+					if w.nodes[s.node].entry>>1 == s.line { // still there: nothing to search for
+						w.use(int32(set), s.node, s.write)
 						continue
 					}
+					top.access(s.line, s.write, false)
+					s.node = w.nodes[set].next
+					continue
+				}
+				if e := &top.entries[s.first]; *e&^dirty == s.line<<1 { // the most frequent case by far
+					*e |= s.write
+					continue
 				}
 				top.access(s.line, s.write, false)
 			}
@@ -217,6 +231,12 @@ func (h *Hierarchy) Loop(count int64, body []Access) error {
 		count -= rounds
 		for i := range steps {
 			s := &steps[i]
+			if s.hops { // then it was a single round
+				s.addr += uint64(s.stride)
+				s.line = s.addr >> top.shift
+				s.first = top.setOf(s.line) * top.ways
+				continue
+			}
 			s.addr += uint64(rounds * s.stride)
 			if s.left -= rounds; s.left <= 0 {
 				s.settle(top)

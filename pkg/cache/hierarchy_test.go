@@ -142,22 +142,24 @@ func TestAccessByAccess(t *testing.T) {
 // lines, count as their accesses one by one.
 func TestLoopIsItsAccesses(t *testing.T) {
 	for name, levels := range hierarchies {
-		t.Run(name, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(3, 4))
-			h, r := mustBuild(t, fewWays, levels...), newReference(levels...)
-			for i := range 400 {
-				count, body := randomLoop(rng)
-				if err := h.Loop(count, body); err != nil {
-					t.Fatal(err)
+		for _, few := range []int64{0, fewWays} { // hashed sets, and rows of entries
+			t.Run(fmt.Sprintf("%s/few=%d", name, few), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(3, 4))
+				h, r := mustBuild(t, few, levels...), newReference(levels...)
+				for i := range 400 {
+					count, body := randomLoop(rng)
+					if err := h.Loop(count, body); err != nil {
+						t.Fatal(err)
+					}
+					if err := r.Loop(count, body); err != nil {
+						t.Fatal(err)
+					}
+					if !same(t, fmt.Sprintf("loop %d, %d × %+v", i, count, body), h, r) {
+						return
+					}
 				}
-				if err := r.Loop(count, body); err != nil {
-					t.Fatal(err)
-				}
-				if !same(t, fmt.Sprintf("loop %d, %d × %+v", i, count, body), h, r) {
-					return
-				}
-			}
-		})
+			})
+		}
 	}
 }
 
@@ -233,7 +235,20 @@ func TestConfigErrors(t *testing.T) {
 		if err := bad.Validate(); err == nil {
 			t.Errorf("%+v is valid", bad)
 		}
+		if bad.Lines() != 0 || bad.Sets() != 0 {
+			t.Errorf("%+v has %d lines in %d sets", bad, bad.Lines(), bad.Sets())
+		}
 	}
+	if got := ok.Lines(); got != 48<<10/64 || ok.Sets() != got/12 {
+		t.Errorf("%d lines in %d sets", got, ok.Sets())
+	}
+	// Sizes that would wrap to something small.
+	for _, c := range []Config{FullyAssociative("F", 1<<58+16, 64), FullyAssociative("F", 16, 1<<60)} {
+		if err := c.Validate(); err == nil || c.SizeBytes != math.MaxInt64 {
+			t.Errorf("%+v is valid (%v)", c, err)
+		}
+	}
+	refused(t, FullyAssociative("F", 1<<58+16, 64).Validate(), "it must be at most 16777216 lines")
 	_, err := New()
 	refused(t, err, "cache: levels is 0: there must be at least 1")
 	_, err = New(ok, Config{SizeBytes: 1 << 20, LineBytes: 32, Ways: 16})

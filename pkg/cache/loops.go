@@ -117,6 +117,9 @@ func (l Layout) TiledIn(s *Scratchpad, r tiling.Rect) (tiling.Traffic, error) {
 	if err := l.validateTiles(r); err != nil {
 		return tiling.Traffic{}, err
 	}
+	if s.held != 0 {
+		return tiling.Traffic{}, fmt.Errorf("cache: the scratchpad holds %d elements: it must be empty: drop them, or take a new one", s.held)
+	}
 	before := s.traffic
 	x := l.sender(s)
 	try := func(f func(Block) error, b Block) {

@@ -305,8 +305,21 @@ func TestScratchpadErrors(t *testing.T) {
 	refused(t, s.Loop(-1, nil), "cache: count is -1")
 	refused(t, s.Loop(1, []Access{{Addr: -4, Bytes: 4}}), "cache: address is -4")
 	refused(t, s.Load(Block{Rows: 7, Cols: 1, LD: 1, ElemBytes: 4}), "7×1 elements does not fit: the scratchpad holds 6 of 12")
+	// Rows so far apart that their distance in bytes would wrap to 0.
+	refused(t, s.Load(Block{Rows: 1, Cols: 1, LD: 1 << 62, ElemBytes: 4}), "it ends at address 18446744073709551616, and must end before 2^62")
+	refused(t, s.Load(Block{Addr: math.MaxInt64, Rows: 1, Cols: 1, LD: 1, ElemBytes: 1}), "must end before 2^62")
 	if now, most := s.Held(); now != 6 || most != 6 {
 		t.Errorf("holds %d, at most %d, want 6", now, most)
+	}
+	_, err = mustPlace(t, gemm(1, 1, 1, 4)).TiledIn(s, tiling.SquareTile(1))
+	refused(t, err, "cache: the scratchpad holds 6 elements: it must be empty")
+	// Rounds that are all the same are looked at once: 2^63 of them would take years.
+	if err := s.Loop(math.MaxInt64, []Access{{Addr: 64, Bytes: 4}}); err != nil {
+		t.Error(err)
+	}
+	refused(t, s.Loop(math.MaxInt64, []Access{{Addr: 60, Bytes: 4}}), "address 60: the scratchpad does not hold them")
+	if err := s.Loop(0, []Access{{Addr: 60, Bytes: 4}}); err != nil {
+		t.Errorf("no rounds: %v", err)
 	}
 }
 

@@ -2,6 +2,8 @@ package cache
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 
 	"memorywall/pkg/roofline"
 	"memorywall/pkg/tiling"
@@ -40,8 +42,9 @@ func (s *Scratchpad) Held() (now, most int64) { return s.held, s.most }
 // Traffic returns the elements loaded and stored so far. FLOPs are not counted.
 func (s *Scratchpad) Traffic() tiling.Traffic { return s.traffic }
 
-// Reserve makes room for a block without loading it: an output begins so. It is
-// an error if there is not enough room.
+// Reserve makes room for a block without loading it: an output begins so. A
+// block that makes no sense, or ends beyond 2^62 bytes, is an error, and so is
+// one that there is not enough room for.
 func (s *Scratchpad) Reserve(b Block) error {
 	if b.Rows < 1 || b.Cols < 1 || b.LD < b.Cols || b.ElemBytes < 1 || b.Addr < 0 {
 		return fmt.Errorf("cache: block is %+v: sizes must be at least 1, LD at least Cols and Addr at least 0", b)
@@ -49,6 +52,10 @@ func (s *Scratchpad) Reserve(b Block) error {
 	need, ok := roofline.Sum{{b.Rows, b.Cols}}.Int64()
 	if !ok || need > s.capacity-s.held {
 		return fmt.Errorf("cache: a block of %d×%d elements does not fit: the scratchpad holds %d of %d", b.Rows, b.Cols, s.held, s.capacity)
+	}
+	end := roofline.Sum{{b.Rows, b.LD, b.ElemBytes}, {b.Addr}}
+	if v, ok := end.Int64(); !ok || bits.Len64(uint64(v)) > 62 {
+		return fmt.Errorf("cache: block is %+v: it ends at address %s, and must end before 2^62", b, end.Big())
 	}
 	s.blocks = append(s.blocks, b)
 	s.held += need
@@ -106,6 +113,9 @@ func (s *Scratchpad) Loop(count int64, body []Access) error {
 				return err
 			}
 		}
+	}
+	if !slices.ContainsFunc(body, func(a Access) bool { return a.Stride != 0 }) {
+		count = min(count, 1) // every round is the same
 	}
 	for round := range count {
 		for _, a := range body {

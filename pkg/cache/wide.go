@@ -62,9 +62,7 @@ func (w *wide) access(set int, line, write uint64) (hit bool, victim uint64) {
 		return true, empty
 	}
 	if n := w.find(line); n >= 0 {
-		w.nodes[n].entry |= write
-		w.unlink(n)
-		w.linkFirst(anchor, n)
+		w.use(anchor, n, write)
 		return true, empty
 	}
 	n := int32(len(w.nodes))
@@ -82,6 +80,15 @@ func (w *wide) access(set int, line, write uint64) (hit bool, victim uint64) {
 	w.linkFirst(anchor, n)
 	w.insert(line, n)
 	return false, victim
+}
+
+// use makes the line of a node the one used last of its set.
+func (w *wide) use(anchor, n int32, write uint64) {
+	w.nodes[n].entry |= write
+	if w.nodes[anchor].next != n {
+		w.unlink(n)
+		w.linkFirst(anchor, n)
+	}
 }
 
 func (w *wide) unlink(n int32) {

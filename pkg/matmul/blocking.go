@@ -2,6 +2,7 @@ package matmul
 
 import (
 	"fmt"
+	"math"
 
 	"memorywall/pkg/roofline"
 	"memorywall/pkg/tiling"
@@ -104,21 +105,35 @@ func multiple(v int64, q, limit int) int {
 func roundUp(v, q int) int { return (v + q - 1) / q * q }
 
 // L1Bytes is what the loop jr keeps in L1 at a time: a panel of A (MR×KC), one
-// panel of B (KC×NR) and a tile of C.
+// panel of B (KC×NR) and a tile of C, for elements of elemBytes bytes. Bytes
+// beyond int64 are given as the largest int64, here and in [Blocking.L2Bytes] and
+// [Blocking.L3Bytes].
 func (b Blocking) L1Bytes(elemBytes int64) int64 {
-	return (int64(b.MR)*int64(b.KC) + int64(b.KC)*int64(b.NR) + int64(b.MR)*int64(b.NR)) * elemBytes
+	m, n, k := int64(b.MR), int64(b.NR), int64(b.KC)
+	return most(roofline.Sum{{m, k, elemBytes}, {k, n, elemBytes}, {m, n, elemBytes}})
 }
 
 // L2Bytes is what the loop ir keeps in L2: a block of B (KC×NC), the next one on
 // its way from memory, and a panel of A (MR×KC).
 func (b Blocking) L2Bytes(elemBytes int64) int64 {
-	return (2*int64(b.KC)*int64(b.NC) + int64(b.MR)*int64(b.KC)) * elemBytes
+	m, n, k := int64(b.MR), int64(b.NC), int64(b.KC)
+	return most(roofline.Sum{{2, k, n, elemBytes}, {m, k, elemBytes}})
 }
 
 // L3Bytes is what the loop pc keeps in L3: a block of C (MC×NC) and the block
 // of A (MC×KC) that updates it.
 func (b Blocking) L3Bytes(elemBytes int64) int64 {
-	return (int64(b.MC)*int64(b.NC) + int64(b.MC)*int64(b.KC)) * elemBytes
+	m, n, k := int64(b.MC), int64(b.NC), int64(b.KC)
+	return most(roofline.Sum{{m, n, elemBytes}, {m, k, elemBytes}})
+}
+
+// most returns a count of sizes that are not negative, or the largest int64
+// where it is more.
+func most(count roofline.Sum) int64 {
+	if v, ok := count.Int64(); ok {
+		return v
+	}
+	return math.MaxInt64
 }
 
 // Validate refuses sizes below 1 and blocks that are no whole number of tiles.

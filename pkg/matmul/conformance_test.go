@@ -80,6 +80,7 @@ func conformance[T Float](t *testing.T) {
 			t.Run("Random", func(t *testing.T) { testRandom(t, s) })
 			t.Run("NotFinite", func(t *testing.T) { testNotFinite(t, s) })
 			t.Run("ZeroSizes", func(t *testing.T) { testZeroSizes(t, s) })
+			t.Run("EndlessRows", func(t *testing.T) { testEndlessRows(t, s) })
 			t.Run("Errors", func(t *testing.T) { testErrors(t, s) })
 			t.Run("Aliasing", func(t *testing.T) { testAliasing(t, s) })
 		})
@@ -456,6 +457,18 @@ func testZeroSizes[T Float](t *testing.T, s subject[T]) {
 						}
 					}
 				}
+			}
+		}
+	}
+}
+
+// testEndlessRows: rows without elements take no memory, and no time either.
+func testEndlessRows[T Float](t *testing.T, s subject[T]) {
+	for _, f := range []Func[T]{s.mul, s.add} {
+		for _, z := range [][3]int{{math.MaxInt, 0, 0}, {0, math.MaxInt, 0}, {0, 0, math.MaxInt}} {
+			m, n, k := z[0], z[1], z[2]
+			if err := f(m, n, k, nil, k, nil, n, nil, n); err != nil {
+				t.Errorf("%v: %v", z, err)
 			}
 		}
 	}

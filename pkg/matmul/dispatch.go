@@ -45,9 +45,12 @@ func ISAs() []string {
 // kernel on all cores.
 type Options struct {
 	ISA      string    // one of [ISAs]; "" is the best
-	Threads  int       // 0 is GOMAXPROCS at the time of each call, which follows a cgroup's quota
+	Threads  int       // at most [MaxThreads]; 0 is GOMAXPROCS at the time of each call, which follows a cgroup's quota
 	Blocking *Blocking // nil is what [NewBlocking] gives for [HostCaches]; MR and NR must be the kernel's
 }
+
+// MaxThreads is the most threads that one multiply uses.
+const MaxThreads = 1024
 
 // New returns C = A·B and C += A·B as the options say. For a given number of
 // threads the results are the same bit for bit from run to run.
@@ -61,8 +64,8 @@ func New[T Float](o Options) (multiply, add Func[T], err error) {
 
 // choose returns the pool that the options ask for.
 func choose[T Float](o Options) (*pool[T], error) {
-	if o.Threads < 0 {
-		return nil, fmt.Errorf("matmul: threads is %d: it must be 1 or more, or 0 for all cores", o.Threads)
+	if o.Threads < 0 || o.Threads > MaxThreads {
+		return nil, fmt.Errorf("matmul: threads is %d: it must be from 1 to %d, or 0 for all cores", o.Threads, MaxThreads)
 	}
 	p, err := poolOf[T](o.ISA)
 	if err != nil {
@@ -132,7 +135,7 @@ func (p *pool[T]) work(threads int, add bool, m, n, k int, a []T, lda int, b []T
 		p.engine.direct(maxKC, add, m, n, k, a, lda, b, ldb, c, ldc)
 	default:
 		if threads == 0 {
-			threads = runtime.GOMAXPROCS(0)
+			threads = min(runtime.GOMAXPROCS(0), MaxThreads)
 		}
 		p.do(threads, add, m, n, k, a, lda, b, ldb, c, ldc)
 	}

@@ -1,11 +1,13 @@
 package matmul
 
 import (
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -25,6 +27,7 @@ func TestRequiredISAs(t *testing.T) {
 		t.Skipf("%s is not set", requireISA)
 	}
 	for _, isa := range strings.Split(want, ",") {
+		isa = strings.TrimSpace(isa)
 		if !slices.Contains(have, isa) {
 			t.Errorf("no %s kernel here: %s", isa, strings.Join(have, ", "))
 		}
@@ -37,6 +40,8 @@ func TestNew(t *testing.T) {
 		want string
 	}{
 		{Options{Threads: -1}, "threads is -1"},
+		{Options{Threads: MaxThreads + 1}, "threads is 1025: it must be from 1 to 1024, or 0 for all cores"},
+		{Options{Threads: math.MaxInt}, "it must be from 1 to 1024"},
 		{Options{ISA: "vax"}, `ISA is "vax"`},
 		{Options{ISA: "go", Blocking: &Blocking{MR: 4, NR: 4, KC: 0, NC: 4, MC: 4}}, "KC is 0"},
 		{Options{ISA: "go", Blocking: &Blocking{MR: 4, NR: 4, KC: 8, NC: 6, MC: 4}}, "NC is 6"},
@@ -210,6 +215,140 @@ func TestBlocking(t *testing.T) {
 	// Nothing at all: a single tile.
 	if b, err := NewBlocking(4, 4, 8, Caches{}); err != nil || b != (Blocking{MR: 4, NR: 4, KC: 1, NC: 4, MC: 4}) {
 		t.Errorf("no cache: %+v, %v", b, err)
+	}
+}
+
+// What a block needs is exact, or the largest number there is: it never wraps to
+// something that seems to fit.
+func TestBlockingBytesDoNotWrap(t *testing.T) {
+	b := Blocking{MR: 2, NR: 3, KC: 5, NC: 6, MC: 4}
+	if got, want := [3]int64{b.L1Bytes(8), b.L2Bytes(8), b.L3Bytes(8)}, [3]int64{8 * (10 + 15 + 6), 8 * (60 + 10), 8 * (24 + 20)}; got != want {
+		t.Errorf("%+v needs %v bytes, want %v", b, got, want)
+	}
+	const huge = math.MaxInt
+	b = Blocking{MR: huge, NR: huge, KC: huge, NC: huge, MC: huge}
+	for _, elemBytes := range []int64{4, 1 << 32, math.MaxInt64} {
+		if got := [3]int64{b.L1Bytes(elemBytes), b.L2Bytes(elemBytes), b.L3Bytes(elemBytes)}; got != [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64} {
+			t.Errorf("%+v at %d bytes needs %v", b, elemBytes, got)
+		}
+	}
+}
+
+// Several goroutines multiply at once through one function, some on threads of
+// their own, while the number of threads that the whole program may use changes
+// and the sizes go up and down.
+func TestManyAtOnce(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	const top = 190
+	rng := rand.New(rand.NewPCG(15, 16))
+	a := newFrame(top, top, top, smallInts[float32](rng))
+	b := newFrame(top, top, top, smallInts[float32](rng))
+	want := map[int][]float32{}
+	sizes := []int{1, 17, 100, 150, top}
+	for _, n := range sizes {
+		want[n] = make([]float32, n*n)
+		if err := Reordered(n, n, n, a.x, top, b.x, top, want[n], n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rounds := 15
+	if raceEnabled || testing.Short() {
+		rounds = 4
+	}
+	four, _, err := New[float32](Options{Threads: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, procs := range []int{1, 5, 2, 2 * MaxThreads} {
+		runtime.GOMAXPROCS(procs)
+		var all sync.WaitGroup
+		for g := range 6 {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				if g%2 == 0 {
+					runtime.LockOSThread()
+					defer runtime.UnlockOSThread()
+				}
+				f := Func[float32](Multiply[float32])
+				if g%3 == 0 {
+					f = four
+				}
+				c := make([]float32, top*top)
+				for i := range rounds {
+					n := sizes[(i*(g+1)+g)%len(sizes)]
+					if err := f(n, n, n, a.x, top, b.x, top, c[:n*n], n); err != nil {
+						t.Error(err)
+					} else if !slices.Equal(c[:n*n], want[n]) {
+						t.Errorf("GOMAXPROCS %d, goroutine %d, n = %d: a wrong product", procs, g, n)
+					}
+				}
+			}()
+		}
+		all.Wait()
+		if got := runtime.GOMAXPROCS(0); got != procs {
+			t.Errorf("GOMAXPROCS has become %d, was %d", got, procs)
+		}
+	}
+	a.unchanged(t, "a")
+	b.unchanged(t, "b")
+}
+
+// What a multiply keeps for the next one is bounded by the blocking, not by the
+// number or the sizes of the calls, and the garbage collector may take it.
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	const top = 400
+	a, b, c := make([]float32, top*top), make([]float32, top*top), make([]float32, top*top)
+	f, _, err := New[float32](Options{Threads: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heap := func() int64 {
+		for range 3 { // a sync.Pool gives its things up at the second
+			runtime.GC()
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	calls := 4000
+	if raceEnabled || testing.Short() {
+		calls = 100
+	}
+	rng := rand.New(rand.NewPCG(17, 18))
+	before := heap()
+	for range calls {
+		m, n, k := 1+rng.IntN(40), 1+rng.IntN(top), 1+rng.IntN(top)
+		if err := f(m, n, k, a, k, b, n, c, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := heap(); after > before+1<<20 {
+		t.Errorf("%d calls left %d bytes behind", calls, after-before)
+	}
+	runtime.KeepAlive(f)
+	// A job that has done everything keeps no more than its blocks.
+	p := pools[float32]()[0]
+	j := &job[float32]{e: p.engine}
+	j.grow(1)
+	ws := &j.threads[0].ws
+	for range min(calls, 400) / 4 {
+		m, n, k := 1+rng.IntN(top), 1+rng.IntN(top), 1+rng.IntN(top)
+		p.engine.multiply(ws, false, m, n, k, a, k, b, n, c, n)
+	}
+	blk, spare := p.engine.blk, lineBytes/4
+	for _, x := range []struct {
+		what string
+		got  int
+		most int
+	}{
+		{"A", cap(ws.a), max(blk.MR*blk.KC, p.engine.fewRows*max(streams, reuse))},
+		{"B", cap(ws.b), max(blk.KC*(blk.NC+blk.NR), top)},
+		{"C", cap(ws.c), max(p.engine.fewElems, p.engine.fewRows*blk.NR) + p.engine.fewRows*blk.NR},
+	} {
+		if x.got > x.most+spare {
+			t.Errorf("the copy of %s has %d elements, want at most %d", x.what, x.got, x.most)
+		}
 	}
 }
 

@@ -5,9 +5,9 @@ package matmul
 import "golang.org/x/sys/cpu"
 
 // haveAVX2 and haveAVX512 say what the CPU and the operating system offer, less
-// what GODEBUG=cpu.avx2=off and cpu.avx512f=off take away.
+// what GODEBUG=cpu.avx=off, cpu.avx2=off and cpu.avx512f=off take away.
 var (
-	haveAVX2   = cpu.X86.HasAVX2 && cpu.X86.HasFMA
+	haveAVX2   = cpu.X86.HasAVX && cpu.X86.HasAVX2 && cpu.X86.HasFMA
 	haveAVX512 = haveAVX2 && cpu.X86.HasBMI2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512BW
 )
 

@@ -6,6 +6,9 @@ func Naive[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
 	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
 		return err
 	}
+	if n == 0 {
+		return nil // however many empty rows there are
+	}
 	for i := range m {
 		for j := range n {
 			var sum T
@@ -22,6 +25,9 @@ func Naive[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
 func AddNaive[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
 	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
 		return err
+	}
+	if n == 0 {
+		return nil // however many empty rows there are
 	}
 	for i := range m {
 		for j := range n {
@@ -111,6 +117,9 @@ func TiledBy[T Float](tile int) Func[T] {
 // tiled walks the tiles in the order of the counted multiply: a tile of C stays
 // while k is walked, and each step brings one tile of A and one of B.
 func tiled[T Float](tile int, add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+	if n == 0 {
+		return // however many empty rows there are
+	}
 	for i := 0; i < m; i += min(tile, m-i) {
 		rows := min(tile, m-i)
 		for j := 0; j < n; j += min(tile, n-j) {

@@ -18,7 +18,12 @@ type Float interface{ float32 | float64 }
 // k×n and C of m×n. Any of m, n and k may be 0: with k = 0 the product is zero.
 // It returns an error, and leaves C alone, when a size is negative, a leading
 // dimension is smaller than the row it spans, a slice is too short, or C shares
-// memory with A or B.
+// memory with A or B. It can be called by several goroutines at once.
+//
+// The order in which the products of an element are added up is each rung's own,
+// so results differ by rounding. NaN and Inf go where the three plain loops take
+// them, 0·Inf being NaN; [Gonum] alone skips zeros in A. The sign of an element
+// that is zero is not promised.
 type Func[T Float] func(m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error
 
 // Rung is one step of the ladder.

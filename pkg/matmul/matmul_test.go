@@ -65,6 +65,9 @@ func TestTiledBy(t *testing.T) {
 			t.Errorf("tile %d: %v, want %v", tile, c, want)
 		}
 	}
+	if err := TiledBy[float64](2)(int(^uint(0)>>1), 0, 0, nil, 0, nil, 0, nil, 0); err != nil {
+		t.Error(err) // rows without elements take no time
+	}
 	c := make([]float64, 4)
 	err := TiledBy[float64](0)(2, 2, 3, a, 3, b, 2, c, 2)
 	if want := "matmul: tile is 0: it must be 1 or more"; err == nil || err.Error() != want {

@@ -187,7 +187,7 @@ func (m Memory) Load(p []byte, passes int) error {
 
 // read returns the exclusive or of the words that the loop has kept.
 func (m Memory) read(p []byte, passes int) (uint64, error) {
-	if err := check(passes, p); err != nil {
+	if err := m.check(passes, p); err != nil {
 		return 0, err
 	}
 	var out [8]uint64
@@ -200,10 +200,10 @@ func (m Memory) read(p []byte, passes int) (uint64, error) {
 }
 
 // Copy copies src to dst, passes times over, with streaming stores if asked
-// and if [Memory.Streams]. The arrays are of the same length, do not overlap,
-// and are as those of [Memory.Load].
+// and if [Memory.Streams]. It returns an error unless the arrays are of the same
+// length, do not overlap, and are as those of [Memory.Load].
 func (m Memory) Copy(dst, src []byte, passes int, streaming bool) error {
-	if err := check(passes, dst, src); err != nil {
+	if err := m.check(passes, dst, src); err != nil {
 		return err
 	}
 	loop := m.m.copy
@@ -217,7 +217,7 @@ func (m Memory) Copy(dst, src []byte, passes int, streaming bool) error {
 // Triad does a[i] = b[i] + s·c[i], passes times over, on arrays of float64 given
 // as bytes, otherwise as [Memory.Copy] does.
 func (m Memory) Triad(a, b, c []byte, s float64, passes int, streaming bool) error {
-	if err := check(passes, a, b, c); err != nil {
+	if err := m.check(passes, a, b, c); err != nil {
 		return err
 	}
 	loop := m.m.triad
@@ -239,7 +239,10 @@ func Numbers(p []byte) []float64 {
 	return unsafe.Slice(number(p), len(p)/8)
 }
 
-func check(passes int, arrays ...[]byte) error {
+func (m Memory) check(passes int, arrays ...[]byte) error {
+	if m.m.load == nil {
+		return fmt.Errorf("probe: the Memory has no loops: take it from NewMemory")
+	}
 	if passes < 1 {
 		return fmt.Errorf("probe: passes is %d: it must be at least 1", passes)
 	}
@@ -251,6 +254,11 @@ func check(passes int, arrays ...[]byte) error {
 			return fmt.Errorf("probe: array %d has %d bytes: the first has %d, and all must be equally long", i, len(p), len(arrays[0]))
 		case uintptr(unsafe.Pointer(&p[0]))%AlignBytes != 0:
 			return fmt.Errorf("probe: array %d begins at an address that is no multiple of %d: take it from Alloc", i, AlignBytes)
+		}
+		for j, q := range arrays[:i] {
+			if at, other := uintptr(unsafe.Pointer(&p[0])), uintptr(unsafe.Pointer(&q[0])); max(at, other)-min(at, other) < uintptr(len(p)) {
+				return fmt.Errorf("probe: arrays %d and %d share memory: they must lie apart", j, i)
+			}
 		}
 	}
 	return nil
@@ -281,8 +289,10 @@ func Alloc(bytes int64) (p []byte, free func(), err error) {
 	return alloc(int(bytes))
 }
 
-// maxAlloc keeps lengths within int on 32 bits too.
-const maxAlloc = int64(min(1<<62, int64(^uint(0)>>1)) / 2)
+// maxAlloc is more than any machine needs here, and keeps lengths within int on
+// 32 bits too. A length beyond the address space would be no error in all systems,
+// but the end of the program.
+const maxAlloc = int64(min(1<<40, int64(^uint(0)>>1)/2))
 
 // Fill writes float64 numbers of plain size all over p.
 func Fill(p []byte) {

@@ -205,8 +205,16 @@ func TestMemoryRefuses(t *testing.T) {
 		{"not aligned", func() error { return m.Load(p[8:][:RoundBytes], 1) }, "no multiple of 64"},
 		{"lengths", func() error { return m.Copy(p[:RoundBytes], p[RoundBytes:], 1, false) }, "equally long"},
 		{"lengths", func() error { return m.Triad(p[:RoundBytes], p[RoundBytes:][:RoundBytes], p, 1, 1, true) }, "array 2 has 2048 bytes"},
+		{"the same array", func() error { return m.Copy(p, p, 1, false) }, "arrays 0 and 1 share memory: they must lie apart"},
+		{"an overlap", func() error { return m.Copy(p[RoundBytes:][:2*RoundBytes], p[:2*RoundBytes], 1, true) }, "arrays 0 and 1 share memory"},
+		{"b is c", func() error {
+			return m.Triad(p[:RoundBytes], p[RoundBytes:][:RoundBytes], p[RoundBytes:][:RoundBytes], 1, 1, false)
+		}, "arrays 1 and 2 share memory"},
+		{"no loops", func() error { return Memory{}.Load(p, 1) }, "the Memory has no loops: take it from NewMemory"},
+		{"no loops", func() error { return Memory{}.Copy(p[:RoundBytes], p[RoundBytes:][:RoundBytes], 1, true) }, "take it from NewMemory"},
 		{"no memory", func() error { _, _, err := Alloc(0); return err }, "bytes is 0"},
 		{"too much memory", func() error { _, _, err := Alloc(math.MaxInt64); return err }, "bytes is 9223372036854775807"},
+		{"too much memory", func() error { _, _, err := Alloc(1<<40 + 1); return err }, "bytes is 1099511627777: it must be from 1 to "},
 	} {
 		if err := c.call(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)

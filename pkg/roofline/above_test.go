@@ -18,7 +18,7 @@ func TestCheckDot(t *testing.T) {
 		{"on the slope", 1, 10e9, ""},
 		{"within the slack", 1, 10.4e9, ""},
 		{"under the peak", 100, 99e9, ""},
-		{"above the slope", 1, 20e9, "it would need 2e+10 bytes/s and the roof has 1e+10; likely its data came from a nearer level"},
+		{"above the slope", 2, 40e9, "it would need 2e+10 bytes/s and the roof has 1e+10; likely its data came from a nearer level"},
 		{"above the peak", 100, 130e9, "above the peak itself; likely the peak is that of fewer cores, of narrower instructions or of a wider number format than FP32"},
 		{"above both", 1, 130e9, "above the peak itself"},
 	} {
@@ -45,6 +45,10 @@ func TestCheckDot(t *testing.T) {
 		if _, above := AboveRoof(err); err == nil || above || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
+	}
+	m.Format = ""
+	if e, ok := AboveRoof(m.CheckDot("dot", 100, 130e9)); !ok || strings.Contains(e.Cause, "format") || !strings.Contains(e.Cause, "of fewer cores or of narrower instructions, it was measured") {
+		t.Errorf("without a format: %v", e)
 	}
 	if _, ok := AboveRoof(nil); ok {
 		t.Error("no error is above a roof")

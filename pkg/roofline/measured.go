@@ -2,6 +2,7 @@ package roofline
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -152,10 +153,14 @@ func (d *Measured) Validate() error {
 	if d.Host.Threads < 1 {
 		return bad("host.threads is %d: it must be at least 1", d.Host.Threads)
 	}
-	rates := func(what string, values map[string]float64, samples []float64) error {
-		for key, v := range values {
-			if !(v > 0) || math.IsInf(v, 1) {
-				return bad("%s: %s is %g: it must be positive and finite", what, key, v)
+	type rate struct {
+		key   string
+		value float64
+	}
+	rates := func(what string, values []rate, samples []float64) error {
+		for _, r := range values {
+			if !(r.value > 0) || math.IsInf(r.value, 1) {
+				return bad("%s: %s is %g: it must be positive and finite", what, r.key, r.value)
 			}
 		}
 		if len(samples) == 0 {
@@ -168,7 +173,7 @@ func (d *Measured) Validate() error {
 		}
 		return nil
 	}
-	if err := rates("clock", map[string]float64{"hz": d.Clock.Hz, "least": d.Clock.Least, "most": d.Clock.Most}, d.Clock.Samples); err != nil {
+	if err := rates("clock", []rate{{"hz", d.Clock.Hz}, {"least", d.Clock.Least}, {"most", d.Clock.Most}}, d.Clock.Samples); err != nil {
 		return err
 	}
 	if l := d.L1Load; l != nil {
@@ -189,7 +194,7 @@ func (d *Measured) Validate() error {
 		case p.ElemBytes < 1:
 			return bad("%s: elem_bytes is %d: it must be at least 1", what, p.ElemBytes)
 		}
-		if err := rates(what, map[string]float64{"flops": p.FLOPS, "median": p.Median}, p.Samples); err != nil {
+		if err := rates(what, []rate{{"flops", p.FLOPS}, {"median", p.Median}}, p.Samples); err != nil {
 			return err
 		}
 	}
@@ -203,7 +208,7 @@ func (d *Measured) Validate() error {
 		case p.WorkingSet < 1:
 			return bad("%s: working_set_bytes is %d: it must be at least 1", what, p.WorkingSet)
 		}
-		values := map[string]float64{"bytes_per_s": p.BytesPerS, "with_write_allocate": p.WithWriteAllocate, "median": p.Median}
+		values := []rate{{"bytes_per_s", p.BytesPerS}, {"with_write_allocate", p.WithWriteAllocate}, {"median", p.Median}}
 		if err := rates(what, values, p.Samples); err != nil {
 			return err
 		}
@@ -222,7 +227,8 @@ func (d *Measured) Validate() error {
 		case !(l.Bandwidth > 0) || math.IsInf(l.Bandwidth, 1):
 			return bad("%s: bandwidth_bytes_per_s is %g: it must be positive and finite", what, l.Bandwidth)
 		}
-		for loop, v := range l.Rates {
+		for _, loop := range slices.Sorted(maps.Keys(l.Rates)) {
+			v := l.Rates[loop]
 			if !slices.Contains(Loops(), loop) || !(v > 0) || math.IsInf(v, 1) {
 				return bad("%s: rate of %q is %g: it must be one of %s, positive and finite", what, loop, v, strings.Join(Loops(), ", "))
 			}
@@ -303,8 +309,11 @@ func (m Machine) RoofFor(threads int, format, isa string, bytes int64) (Machine,
 		return Machine{}, fmt.Errorf("roofline: bytes is %d: it must be at least 1", bytes)
 	}
 	roofs, err := m.Roofs(threads, format, isa)
-	if err != nil || m.Measured == nil {
-		return m, err
+	switch {
+	case err != nil:
+		return Machine{}, err
+	case m.Measured == nil:
+		return m, nil
 	}
 	var levels []Level
 	for _, l := range m.Measured.Levels {

@@ -128,6 +128,90 @@ func TestEncodeMachineRefuses(t *testing.T) {
 	}
 }
 
+// Every figure of a measured machine is looked at: 0 where there must be one,
+// what is negative, NaN or infinite.
+func TestMeasuredValidate(t *testing.T) {
+	for name, at := range map[string]func(d *Measured) *float64{
+		"clock: hz":                           func(d *Measured) *float64 { return &d.Clock.Hz },
+		"clock: least":                        func(d *Measured) *float64 { return &d.Clock.Least },
+		"clock: most":                         func(d *Measured) *float64 { return &d.Clock.Most },
+		"clock: samples[1]":                   func(d *Measured) *float64 { return &d.Clock.Samples[1] },
+		"l1_load":                             func(d *Measured) *float64 { return &d.L1Load.BytesPerCycle },
+		"peaks[1]: flops":                     func(d *Measured) *float64 { return &d.Peaks[1].FLOPS },
+		"peaks[1]: median":                    func(d *Measured) *float64 { return &d.Peaks[1].Median },
+		"peaks[0]: samples[1]":                func(d *Measured) *float64 { return &d.Peaks[0].Samples[1] },
+		"bandwidths[2]: bytes_per_s":          func(d *Measured) *float64 { return &d.Bandwidths[2].BytesPerS },
+		"bandwidths[2]: with_write_allocate":  func(d *Measured) *float64 { return &d.Bandwidths[2].WithWriteAllocate },
+		"bandwidths[2]: median":               func(d *Measured) *float64 { return &d.Bandwidths[2].Median },
+		"bandwidths[0]: samples[2]":           func(d *Measured) *float64 { return &d.Bandwidths[0].Samples[2] },
+		"levels[3]: bandwidth_bytes_per_s is": func(d *Measured) *float64 { return &d.Levels[3].Bandwidth },
+		"l1_load: 60 and":                     func(d *Measured) *float64 { return &d.L1Load.Ports },
+	} {
+		for _, bad := range []float64{0, -1, nan, inf} {
+			if bad == 0 && name == "l1_load: 60 and" {
+				continue // not known
+			}
+			m := sampleMachine()
+			*at(m.Measured) = bad
+			refused(t, m.Measured.Validate(), "measured "+name)
+		}
+	}
+	for want, change := range map[string]func(d *Measured){
+		"date is empty":                     func(d *Measured) { d.Date = "" },
+		"host.threads is 0":                 func(d *Measured) { d.Host.Threads = 0 },
+		"clock: samples is empty":           func(d *Measured) { d.Clock.Samples = nil },
+		"0 peaks, 3 bandwidths":             func(d *Measured) { d.Peaks = nil },
+		"3 peaks, 0 bandwidths":             func(d *Measured) { d.Bandwidths = nil },
+		`peaks[0]: isa is ""`:               func(d *Measured) { d.Peaks[0].ISA = "" },
+		`isa is "avx2" and format ""`:       func(d *Measured) { d.Peaks[0].Format = "" },
+		"peaks[0]: threads is 0":            func(d *Measured) { d.Peaks[0].Threads = 0 },
+		"peaks[0]: elem_bytes is 0":         func(d *Measured) { d.Peaks[0].ElemBytes = 0 },
+		"peaks[0]: samples is empty":        func(d *Measured) { d.Peaks[0].Samples = nil },
+		"bandwidths[0]: threads is 0":       func(d *Measured) { d.Bandwidths[0].Threads = 0 },
+		"bandwidths[0]: working_set":        func(d *Measured) { d.Bandwidths[0].WorkingSet = 0 },
+		"bandwidths[0]: samples is empty":   func(d *Measured) { d.Bandwidths[0].Samples = nil },
+		"levels[0]: name is empty":          func(d *Measured) { d.Levels[0].Name = "" },
+		"levels[0]: threads is 0":           func(d *Measured) { d.Levels[0].Threads = 0 },
+		"levels[0]: working sets from 0":    func(d *Measured) { d.Levels[0].From = 0 },
+		"levels[0]: reported_bytes is -1":   func(d *Measured) { d.Levels[0].Reported = -1 },
+		`levels[0]: rate of "load" is NaN`:  func(d *Measured) { d.Levels[0].Rates[LoadLoop] = nan },
+		`levels[0]: rate of "load" is +Inf`: func(d *Measured) { d.Levels[0].Rates[LoadLoop] = inf },
+		`levels[0]: rate of "dance" is 1`:   func(d *Measured) { d.Levels[0].Rates["dance"] = 1 },
+	} {
+		m := sampleMachine()
+		change(m.Measured)
+		refused(t, m.Measured.Validate(), "measured ", want)
+	}
+	// Of several wrong figures the first is named, each time.
+	for range 50 {
+		m := sampleMachine()
+		m.Measured.Bandwidths[0] = BandwidthPoint{Loop: LoadLoop, Threads: 1, WorkingSet: 1}
+		refused(t, m.Measured.Validate(), "bandwidths[0]: bytes_per_s is 0")
+		m = sampleMachine()
+		m.Measured.Levels[0].Rates = map[string]float64{TriadLoop: -3, LoadLoop: -1, CopyLoop: -2}
+		refused(t, m.Measured.Validate(), `levels[0]: rate of "copy" is -2`)
+	}
+	m := sampleMachine()
+	m.Measured.L1Load.Ports = 0 // not known
+	m.Measured.Bandwidths[0].WorkingSet, m.Measured.Levels[0].From = 1, 1
+	if err := m.Measured.Validate(); err != nil {
+		t.Error(err)
+	}
+	// One of each is enough.
+	d := *m.Measured
+	d.Peaks, d.Bandwidths, d.Levels = d.Peaks[:1], d.Bandwidths[:1], d.Levels[:1]
+	if err := d.Validate(); err != nil {
+		t.Error(err)
+	}
+	// A level that no roof can be made of, in a machine that nobody validated.
+	m.Measured.Levels[1].Bandwidth = inf
+	_, err := m.Roofs(1, "FP32", "")
+	refused(t, err, "bandwidth is +Inf bytes/s")
+	m.Measured.Levels = m.Measured.Levels[:2]
+	_, err = m.Roofs(2, "FP32", "")
+	refused(t, err, "threads is 2: no level was measured with so many")
+}
+
 func FuzzDecodeMachine(f *testing.F) {
 	for _, m := range []Machine{A100(), sampleMachine()} {
 		text, err := EncodeMachine(m)
@@ -227,7 +311,10 @@ func TestRoofFor(t *testing.T) {
 	if _, err := m.RoofFor(1, "FP32", "", 0); err == nil || !strings.Contains(err.Error(), "bytes is 0") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := m.RoofFor(5, "FP32", "", 1); err == nil {
-		t.Error("a roof for five threads")
+	if r, err := m.RoofFor(5, "FP32", "", 1); err == nil || !reflect.DeepEqual(r, Machine{}) {
+		t.Errorf("a roof for five threads: %+v, %v", r, err)
+	}
+	if r, err := a.RoofFor(1, "FP32", "", 1); err == nil || !reflect.DeepEqual(r, Machine{}) {
+		t.Errorf("a roof for another format: %+v, %v", r, err)
 	}
 }

@@ -26,7 +26,7 @@ type Matrix[T Number] struct {
 }
 
 // New returns a rows×cols matrix of zeros. Sizes of 0 are allowed; negative
-// ones, and more than MaxElements elements, are errors.
+// ones, a side above MaxElements, and more than MaxElements elements are errors.
 func New[T Number](rows, cols int) (Matrix[T], error) {
 	if rows < 0 {
 		return Matrix[T]{}, fmt.Errorf("tiling: rows is %d: it must be at least 0", rows)
@@ -36,6 +36,9 @@ func New[T Number](rows, cols int) (Matrix[T], error) {
 	}
 	if hi, lo := bits.Mul64(uint64(rows), uint64(cols)); hi != 0 || lo > MaxElements {
 		return Matrix[T]{}, fmt.Errorf("tiling: a %d×%d matrix has more than %d elements: use a smaller one, or the closed forms, which need no matrix", rows, cols, MaxElements)
+	}
+	if max(rows, cols) > MaxElements {
+		return Matrix[T]{}, fmt.Errorf("tiling: a %d×%d matrix has a side above %d: use a smaller one", rows, cols, MaxElements)
 	}
 	return Matrix[T]{Rows: rows, Cols: cols, Data: make([]T, rows*cols)}, nil
 }
@@ -55,11 +58,11 @@ func FromRows[T Number](rows [][]T) (Matrix[T], error) {
 	return Matrix[T]{Rows: len(rows), Cols: cols, Data: slices.Concat(rows...)}, nil
 }
 
-// Validate returns an error if the sizes are negative or do not match the
-// length of Data.
+// Validate returns an error if a side is negative or above MaxElements, or if
+// the sides do not match the length of Data.
 func (m Matrix[T]) Validate() error {
-	if m.Rows < 0 || m.Cols < 0 {
-		return fmt.Errorf("tiling: matrix is %d×%d: sizes must be at least 0", m.Rows, m.Cols)
+	if min(m.Rows, m.Cols) < 0 || max(m.Rows, m.Cols) > MaxElements {
+		return fmt.Errorf("tiling: matrix is %d×%d: each side must be from 0 to %d", m.Rows, m.Cols, MaxElements)
 	}
 	if hi, lo := bits.Mul64(uint64(m.Rows), uint64(m.Cols)); hi != 0 || lo != uint64(len(m.Data)) {
 		return fmt.Errorf("tiling: a %d×%d matrix has %d elements in Data: it must have rows·cols", m.Rows, m.Cols, len(m.Data))
@@ -68,7 +71,7 @@ func (m Matrix[T]) Validate() error {
 }
 
 // At returns element (i, j). It panics if i or j is out of range, as indexing
-// a slice does.
+// a slice does, or if Data is too short for the shape.
 func (m Matrix[T]) At(i, j int) T {
 	if i < 0 || i >= m.Rows || j < 0 || j >= m.Cols {
 		panic(fmt.Sprintf("tiling: element (%d, %d) of a %d×%d matrix: rows count from 0 to %d and columns from 0 to %d", i, j, m.Rows, m.Cols, m.Rows-1, m.Cols-1))
@@ -76,8 +79,12 @@ func (m Matrix[T]) At(i, j int) T {
 	return m.Data[i*m.Cols+j]
 }
 
-// ToRows returns the rows of m, copied.
+// ToRows returns the rows of m, copied. It panics if m is none that [Matrix.Validate]
+// passes, with what is wrong.
 func (m Matrix[T]) ToRows() [][]T {
+	if err := m.Validate(); err != nil {
+		panic(err.Error())
+	}
 	rows := make([][]T, m.Rows)
 	for i := range rows {
 		rows[i] = slices.Clone(m.Data[i*m.Cols : (i+1)*m.Cols])

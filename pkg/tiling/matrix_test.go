@@ -44,14 +44,40 @@ func TestNewErrors(t *testing.T) {
 	refused(t, err, "more than 134217728 elements")
 	_, err = New[float64](1<<16, 1<<16) // 2^32, which wraps to 0 where int has 32 bits
 	refused(t, err, "tiling: a 65536×65536 matrix")
+	// No elements, but so many rows that a loop over them would never end.
+	_, err = New[float64](math.MaxInt, 0)
+	refused(t, err, "matrix has a side above 134217728")
+	_, err = New[float64](0, MaxElements+1)
+	refused(t, err, "tiling: a 0×134217729 matrix has a side above 134217728")
 }
 
 func TestValidateMatrix(t *testing.T) {
 	refused(t, Matrix[int]{Rows: 2, Cols: 2, Data: make([]int, 3)}.Validate(), "tiling: a 2×2 matrix has 3 elements", "rows·cols")
 	refused(t, Matrix[int]{Rows: 1 << 16, Cols: 1 << 16}.Validate(), "has 0 elements")
-	refused(t, Matrix[int]{Rows: -1, Cols: -1, Data: make([]int, 1)}.Validate(), "tiling: matrix is -1×-1", "at least 0")
+	refused(t, Matrix[int]{Rows: -1, Cols: -1, Data: make([]int, 1)}.Validate(), "tiling: matrix is -1×-1", "from 0 to 134217728")
+	refused(t, Matrix[int]{Rows: math.MaxInt}.Validate(), "×0: each side must be from 0 to 134217728")
+	refused(t, Matrix[int]{Cols: MaxElements + 1}.Validate(), "tiling: matrix is 0×134217729: each side")
 	if err := (Matrix[int]{}).Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestToRowsPanics(t *testing.T) {
+	for _, c := range []struct {
+		m    Matrix[int]
+		want string
+	}{
+		{Matrix[int]{Rows: 2, Cols: 2, Data: make([]int, 3)}, "tiling: a 2×2 matrix has 3 elements in Data: it must have rows·cols"},
+		{Matrix[int]{Rows: -1}, "tiling: matrix is -1×0: each side must be from 0 to 134217728"},
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != c.want {
+					t.Errorf("%+v: panic %v, want %q", c.m, got, c.want)
+				}
+			}()
+			c.m.ToRows()
+		}()
 	}
 }
 

@@ -15,6 +15,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -112,18 +113,19 @@ type request struct {
 	Width    int               `json:"width"`
 }
 
-func answer(stdin io.Reader, stdout io.Writer) error {
+func answer(stdin io.Reader, stdout io.Writer) (err error) {
 	in, out := json.NewDecoder(stdin), bufio.NewWriter(stdout)
+	defer func() { err = cmp.Or(err, out.Flush()) }() // the answers before a mistake, too
 	for n := 1; ; n++ {
 		var r request
 		if err := in.Decode(&r); err == io.EOF {
-			return out.Flush()
+			return nil
 		} else if err != nil {
 			return fmt.Errorf("request %d is no such JSON: %w", n, err)
 		}
 		view, err := explore.Draw(r.Name, r.Settings, r.Width)
 		if err != nil {
-			return err
+			return fmt.Errorf("request %d: %w", n, err)
 		}
 		text, err := json.Marshal(view)
 		if err != nil {

@@ -129,9 +129,12 @@ func TestJSON(t *testing.T) {
 	if views[0].Settings["b"] != "64" || views[0].SVG == "" || len(views[1].Errors) != 1 || views[1].Errors[0].Key != "batch" {
 		t.Errorf("answers:\n%s", stdout)
 	}
-	for _, bad := range []string{"{", `{"name":"no"}`} {
-		if code, _, stderr := call(bad, "--json"); code != 2 || stderr == "" {
-			t.Errorf("%s: exit %d, %q", bad, code, stderr)
+	// A mistake is told with its place, and does not take the answers before it along.
+	const good = `{"name":"tile"}` + "\n"
+	for bad, want := range map[string]string{"{": "request 2 is no such JSON", `{"name":"no"}`: `request 2: explore: explorer is "no"`} {
+		code, stdout, stderr := call(good+bad, "--json")
+		if code != 2 || !strings.Contains(stderr, want) || strings.Count(stdout, "\n") != 1 || !strings.Contains(stdout, `"name":"tile"`) {
+			t.Errorf("%s: exit %d, %q, %d answers, want %q and one answer", bad, code, stderr, strings.Count(stdout, "\n"), want)
 		}
 	}
 }
