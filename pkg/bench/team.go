@@ -108,8 +108,12 @@ func (t *team) once(f func(i int) error) error {
 // Together runs f(i, k) on each of so many threads i at the same moment, for
 // each k below times, and returns for each k the seconds from the first begin
 // to the last end. Each thread has a core to itself where the system lets it;
-// none of them counts the time that another takes to wake up.
+// none of them counts the time that another takes to wake up. With no thread, or
+// nothing to do, there are no seconds.
 func Together(threads, times int, f func(i, k int)) []float64 {
+	if threads < 1 || times < 1 {
+		return nil
+	}
 	t := newTeam(threads)
 	defer t.close()
 	return t.run(times, f)

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -88,7 +89,12 @@ func (h *Hierarchy) Read(addr, bytes int64) error { return h.access(addr, bytes,
 // Write is a write of bytes at an address.
 func (h *Hierarchy) Write(addr, bytes int64) error { return h.access(addr, bytes, dirty) }
 
+var errNoLevels = errors.New("cache: the Hierarchy has no levels: New makes one that has")
+
 func (h *Hierarchy) access(addr, bytes int64, write uint64) error {
+	if len(h.levels) == 0 {
+		return errNoLevels
+	}
 	if err := checkAccess(addr, bytes); err != nil {
 		return err
 	}
@@ -158,6 +164,9 @@ type step struct {
 func (h *Hierarchy) Loop(count int64, body []Access) error {
 	if count < 0 {
 		return fmt.Errorf("cache: count is %d: it must be at least 0", count)
+	}
+	if len(h.levels) == 0 {
+		return errNoLevels
 	}
 	top := h.levels[0]
 	line := uint64(1) << top.shift

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"memorywall/pkg/roofline"
 )
 
 // refused fails unless err is there and its message holds every part.
@@ -395,5 +397,24 @@ func TestWideLooksAndFinds(t *testing.T) {
 	}
 	if held != ways || filled != ways || w.filled != ways {
 		t.Errorf("%d lines are held, %d places of the table are filled and %d counted, want %d", held, filled, w.filled, ways)
+	}
+}
+
+// What was not made with New says so.
+func TestWithoutLevels(t *testing.T) {
+	var h Hierarchy
+	layout, err := Place(roofline.Square(4, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{
+		"Read": h.Read(0, 4), "Write": h.Write(0, 4), "Loop": h.Loop(1, []Access{{Bytes: 4}}), "Naive": layout.Naive(&h),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "has no levels") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := layout.Naive(nil); err == nil || !strings.Contains(err.Error(), "machine is nil") {
+		t.Errorf("Naive without a machine: %v", err)
 	}
 }

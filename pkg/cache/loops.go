@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"errors"
 	"fmt"
 
 	"memorywall/pkg/roofline"
@@ -31,7 +32,10 @@ func (x *sender) write(addr, stride int64) *sender { return x.add(addr, stride, 
 
 // times ends the body: it is done so many times.
 func (x *sender) times(count int64) {
-	if x.err == nil {
+	switch {
+	case x.to == nil:
+		x.err = errors.New("cache: the machine is nil: it must be a Hierarchy or a Scratchpad")
+	case x.err == nil:
 		x.err = x.to.Loop(count, x.body)
 	}
 	x.body = x.body[:0]
