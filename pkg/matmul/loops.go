@@ -3,11 +3,8 @@ package matmul
 // Naive computes C = A·B with three plain loops: the slow reference that every
 // other rung is compared with. See [Func] for sizes and errors.
 func Naive[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
+	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil || n == 0 {
 		return err
-	}
-	if n == 0 {
-		return nil // however many empty rows there are
 	}
 	for i := range m {
 		for j := range n {
@@ -23,11 +20,8 @@ func Naive[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
 
 // AddNaive computes C += A·B as [Naive] does.
 func AddNaive[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
+	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil || n == 0 {
 		return err
-	}
-	if n == 0 {
-		return nil // however many empty rows there are
 	}
 	for i := range m {
 		for j := range n {
