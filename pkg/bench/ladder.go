@@ -1,10 +1,12 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"memorywall/pkg/matmul"
@@ -247,13 +249,11 @@ func (l Ladder) time(o Options, p *problems, weights *rotating, cases []Case) (L
 	}
 	var roofs []Case
 	for _, threads := range counts {
-		t := newTeam(threads)
-		defer t.close()
-		peak, err := peakCase(p, l.ISA, t)
+		peak, err := peakCase(p, l.ISA, threads)
 		if err != nil {
 			return Ladder{}, err
 		}
-		read, err := readCase(p, t, next)
+		read, err := readCase(p, threads, next)
 		if err != nil {
 			return Ladder{}, err
 		}
@@ -343,9 +343,8 @@ func (l Ladder) readable(weights *rotating) (next func() []float32, free func(),
 }
 
 // peakCase is a loop of multiply-adds in registers on each thread.
-func peakCase(p *problems, isa string, t *team) (Case, error) {
+func peakCase(p *problems, isa string, threads int) (Case, error) {
 	const rounds = 400_000
-	threads := len(t.work)
 	loops := make([]*probe.Compute[float32], threads)
 	for i := range loops {
 		var err error
@@ -353,35 +352,34 @@ func peakCase(p *problems, isa string, t *team) (Case, error) {
 			return Case{}, err
 		}
 	}
-	loop := func(i int) error {
+	loop := together(threads, func(i int) error {
 		loops[i].Run(rounds)
 		return nil
-	}
+	})
 	return Case{
 		Name:    "multiply-adds in registers, " + plural(threads, "thread"),
 		Work:    Work{FLOPs: float64(loops[0].FLOPs()) * rounds * float64(threads)},
 		Threads: threads,
-		Run:     func() { p.note(t.once(loop)) },
+		Run:     func() { p.note(loop()) },
 	}, nil
 }
 
 // readCase reads what next returns, a part on each thread.
-func readCase(p *problems, t *team, next func() []float32) (Case, error) {
-	threads := len(t.work)
+func readCase(p *problems, threads int, next func() []float32) (Case, error) {
 	array := next()
 	memory, err := FastestLoad(rawFloats(part(array, 0, 1)))
 	if err != nil {
 		return Case{}, err
 	}
 	read := 4 * len(part(array, 0, threads))
-	loop := func(i int) error { return memory.Load(rawFloats(part(array, i, threads)), 1) }
+	loop := together(threads, func(i int) error { return memory.Load(rawFloats(part(array, i, threads)), 1) })
 	return Case{
 		Name:    "loads from memory, " + plural(threads, "thread"),
 		Work:    Work{Bytes: float64(read) * float64(threads)},
 		Threads: threads,
 		Run: func() {
 			array = next()
-			p.note(t.once(loop))
+			p.note(loop())
 		},
 	}, nil
 }
@@ -396,6 +394,21 @@ func part(x []float32, i, parts int) []float32 {
 
 func rawFloats(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
+}
+
+// together returns a function that runs f on so many threads at once, with the
+// number of each, and returns when all are done.
+func together(threads int, f func(i int) error) func() error {
+	errs := make([]error, threads)
+	return func() error {
+		var done sync.WaitGroup
+		for i := range threads - 1 {
+			done.Go(func() { errs[i+1] = f(i + 1) })
+		}
+		errs[0] = f(0)
+		done.Wait()
+		return errors.Join(errs...)
+	}
 }
 
 // Roof returns the roof that a result is held against: that of as many threads.

@@ -170,24 +170,22 @@ func TestCheckColumns(t *testing.T) {
 	}
 }
 
-func TestOnce(t *testing.T) {
+func TestTogether(t *testing.T) {
 	for _, threads := range []int{1, 2, 5} {
 		seen := make([]int, threads)
-		team := newTeam(threads)
-		f := func(i int) error {
+		run := together(threads, func(i int) error {
 			seen[i]++
 			if i == threads-1 && seen[i] == 2 {
 				return errors.New("the last fails in its second call")
 			}
 			return nil
-		}
-		if err := team.once(f); err != nil {
+		})
+		if err := run(); err != nil {
 			t.Error(err)
 		}
-		if err := team.once(f); err == nil || !strings.Contains(err.Error(), "second call") {
+		if err := run(); err == nil || !strings.Contains(err.Error(), "second call") {
 			t.Errorf("error is %v", err)
 		}
-		team.close()
 		for i, n := range seen {
 			if n != 2 {
 				t.Errorf("%d threads: part %d ran %d times in two calls", threads, i, n)

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"errors"
 	"math"
 	"runtime"
 	"sync"
@@ -91,18 +90,6 @@ func (t *team) run(times int, f func(i, k int)) []float64 {
 		seconds[k] = (last - first).Seconds()
 	}
 	return seconds
-}
-
-// once calls f(i) on every thread i at the same moment and returns when all are
-// done. One thread is the caller's own, without a wait for another to wake up:
-// whoever times the call would count that.
-func (t *team) once(f func(i int) error) error {
-	if len(t.work) == 1 {
-		return f(0)
-	}
-	errs := make([]error, len(t.work))
-	t.run(1, func(i, _ int) { errs[i] = f(i) })
-	return errors.Join(errs...)
 }
 
 // Together runs f(i, k) on each of so many threads i at the same moment, for
