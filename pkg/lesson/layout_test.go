@@ -119,10 +119,7 @@ func TestLabelsKeepClear(t *testing.T) {
 					hidden++
 					continue
 				}
-				boxes := []box{lb.at(lb.spot)}
-				if lb.rotate != 0 {
-					boxes = lb.turned(lb.spot)
-				}
+				boxes := lb.boxes(lb.spot)
 				for _, b := range boxes {
 					if out := b.outside(frame); out > 1 {
 						t.Errorf("%q reaches %v square pixels outside", lb.text, out)
@@ -163,7 +160,7 @@ func TestCloseRoofsAreNamed(t *testing.T) {
 			continue
 		}
 		named++
-		for _, b := range lb.turned(lb.spot) {
+		for _, b := range lb.boxes(lb.spot) {
 			for _, s := range f.Series {
 				for i := 1; s.Kind == Line && i < len(s.Points); i++ {
 					x0, y0 := l.position(i-1, s.Points[i-1])

@@ -134,10 +134,7 @@ func (sc scene) place(labels []label) {
 		best, bestCover := math.Inf(1), 0.0
 		var bestBoxes []box
 		for rank, s := range l.spots {
-			boxes := []box{l.at(s)}
-			if l.rotate != 0 {
-				boxes = l.turned(s)
-			}
+			boxes := l.boxes(s)
 			cost := float64(rank) * costSpot
 			cover := 0.0
 			near := 0.0
@@ -184,6 +181,14 @@ func (sc scene) clear(b box) bool {
 		}
 	}
 	return true
+}
+
+// boxes returns what the label covers in a spot.
+func (l label) boxes(s spot) []box {
+	if l.rotate == 0 {
+		return []box{l.at(s)}
+	}
+	return l.turned(s)
 }
 
 // turned returns squares along a rotated label, whose spot is its centre. They

@@ -251,8 +251,8 @@ def main(argv):
             say(f"Note: the lesson is open already at {open_already[0]}\n"
                 f"Both work on {COPY.name}/: what one saves, the other has to reload.")
         say(f"Opening JupyterLab on {START} …")
-        if taken(rest):
-            say(f"Note: port {taken(rest)} is in use, so JupyterLab takes the next one that is free.")
+        if port := taken(rest):
+            say(f"Note: port {port} is in use, so JupyterLab takes the next one that is free.")
     os.chdir(ROOT)
     # A Ctrl-C now waits until lab.py can take it.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
