@@ -95,7 +95,13 @@ func TestParallelIsRepeatable(t *testing.T) {
 			}
 		}
 	}
-	// A goroutine that has said that it is done may still be on its way out.
+	noMoreGoroutines(t, before)
+}
+
+// noMoreGoroutines fails if more than so many are there: one that has said that
+// it is done may still be on its way out.
+func noMoreGoroutines(t *testing.T, before int) {
+	t.Helper()
 	for range 1000 {
 		if runtime.NumGoroutine() <= before {
 			return

@@ -1,0 +1,44 @@
+package matmul
+
+import "fmt"
+
+// An Option is one wish for how a product runs; the zero value is none. A later
+// option of a kind takes the place of an earlier one.
+type Option struct {
+	team    *Team
+	threads int
+	int8    bool
+}
+
+// OnTeam runs the product on a team's threads. A nil team is none.
+func OnTeam(t *Team) Option { return Option{team: t} }
+
+// Threads runs the product on so many threads, at most [MaxThreads]; 0 is
+// GOMAXPROCS at the time of the call. Where there is a team, it decides.
+func Threads(n int) Option { return Option{threads: n} }
+
+// Int8Activations lets a product with weights of Q8_0, Q4_0 or Q4_1 round each 32
+// activations that meet a block of weights to 8 bits: with M the largest
+// magnitude among them, to the nearest multiple of M/127, so that an activation
+// moves by M/254 at most, but for the rounding of M/127 and of the quotient (where
+// M/127 is subnormal, to 0). The products of a block are summed exactly then. An
+// activation that is not finite makes NaN of all results of its row. With other
+// formats it changes nothing.
+func Int8Activations() Option { return Option{int8: true} }
+
+func settle(opts []Option) (Option, error) {
+	var all Option
+	for _, o := range opts {
+		if o.team != nil {
+			all.team = o.team
+		}
+		if o.threads != 0 {
+			all.threads = o.threads
+		}
+		all.int8 = all.int8 || o.int8
+	}
+	if all.threads < 0 || all.threads > MaxThreads {
+		return all, fmt.Errorf("matmul: threads is %d: it must be from 1 to %d, or 0 for all cores", all.threads, MaxThreads)
+	}
+	return all, nil
+}

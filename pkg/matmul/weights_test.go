@@ -1,0 +1,233 @@
+package matmul
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// One block of each format by hand.
+func TestWeightFormats(t *testing.T) {
+	le := func(v ...uint16) []byte {
+		var b []byte
+		for _, x := range v {
+			b = binary.LittleEndian.AppendUint16(b, x)
+		}
+		return b
+	}
+	nibbles := make([]byte, 16) // weight i is i, weight 16+i is 15-i
+	var q8 []byte
+	var wantQ8, wantQ40, wantQ41 []float32
+	for i := range 16 {
+		nibbles[i] = byte(i | (15-i)<<4)
+	}
+	for i := range 32 {
+		q8 = append(q8, byte(8*i-128))
+		wantQ8 = append(wantQ8, float32(8*i-128)*0.5)
+		q := i
+		if i >= 16 {
+			q = 31 - i
+		}
+		wantQ40 = append(wantQ40, float32(q-8)*-2)
+		wantQ41 = append(wantQ41, float32(q)*0.25-3)
+	}
+	const half, minusTwo, quarter, minusThree = 0x3800, 0xc000, 0x3400, 0xc200
+	for _, tc := range []struct {
+		f    WeightFormat
+		data []byte
+		want []float32
+	}{
+		{Float32, le(0, 0x3f80, 0, 0xc000), []float32{1, -2}},
+		{BFloat16, le(0x3f80, 0xc049), []float32{1, -3.140625}},
+		{Float16, le(0x3c00, 0xc248, 0x0001, 0x8400, 0x7bff, 0x83ff), []float32{1, -3.140625, 0x1p-24, -0x1p-14, 65504, -1023 * 0x1p-24}},
+		{Q8_0, append(le(half), q8...), wantQ8},
+		{Q4_0, append(le(minusTwo), nibbles...), wantQ40},
+		{Q4_1, append(le(quarter, minusThree), nibbles...), wantQ41},
+	} {
+		w, err := NewWeights(tc.f, 1, len(tc.want), tc.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]float32, len(tc.want))
+		w.Row(got, 0)
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %v, want %v", tc.f, got, tc.want)
+		}
+	}
+}
+
+func TestNewWeightsErrors(t *testing.T) {
+	for _, tc := range []struct {
+		f                 WeightFormat
+		rows, cols, bytes int
+		want              string
+	}{
+		{99, 1, 1, 4, "weight format is 99"},
+		{Float32, 0, 1, 4, "rows is 0"},
+		{Float32, 1, 0, 4, "cols is 0"},
+		{Q8_0, 1, 33, 34, "cols is 33: a row of Q8_0 must be a multiple of 32"},
+		{Q4_1, 2, 64, 79, "data has 79 bytes: 2 rows of 64 Q4_1 weights have 40 each"},
+		{Q4_1, 2, 64, 81, "data has 81 bytes"},
+		{Float32, 1, math.MaxInt, 4, "more bytes than an int"},
+		{Float32, math.MaxInt, 8, 4, "data has 4 bytes"},
+	} {
+		if _, err := NewWeights(tc.f, tc.rows, tc.cols, make([]byte, tc.bytes)); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%+v: error %v", tc, err)
+		}
+	}
+	w, err := NewWeights(Float32, 3, 2, make([]byte, 24))
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]float32, 20)
+	for _, tc := range []struct {
+		m    int
+		y, x []float32
+		opts []Option
+		want string
+	}{
+		{-1, buf[:9], buf[9:], nil, "m is -1"},
+		{3, buf[:8], buf[9:], nil, "y has 8 elements"},
+		{3, buf[:9], buf[15:], nil, "x has 5 elements"},
+		{3, buf[:9], buf[8:], nil, "y shares memory with x"},
+		{math.MaxInt, buf[:9], buf[9:], nil, "x has 11 elements"},
+		{3, buf[:9], buf[9:], []Option{Threads(-1)}, "threads is -1"},
+		{3, buf[:9], buf[9:], []Option{Threads(MaxThreads + 1)}, "threads is 1025"},
+	} {
+		if err := w.Mul(tc.y, tc.x, tc.m, tc.opts...); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("m=%d: error %v, want %q", tc.m, err, tc.want)
+		}
+	}
+	if err := (Weights{}).Mul(nil, nil, 1); err == nil {
+		t.Error("no error for weights of nothing")
+	}
+	if err := w.Mul(nil, nil, 0); err != nil {
+		t.Error(err)
+	}
+}
+
+// randomWeights returns weights of any bytes, the scales such that all is finite.
+func randomWeights(t testing.TB, rng *rand.Rand, f WeightFormat, rows, cols int) Weights {
+	size, err := f.RowBytes(cols)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := make([]byte, rows*size)
+	for i := range data {
+		data[i] = byte(rng.Uint32())
+	}
+	put := func(at int, v uint16) { binary.LittleEndian.PutUint16(data[at:], v) }
+	half := func() uint16 { return uint16(rng.IntN(2)<<15 | (8+rng.IntN(8))<<10 | rng.IntN(1024)) }
+	for at := 0; at < len(data); at += layouts[f].bytes {
+		switch f {
+		case Float32:
+			binary.LittleEndian.PutUint32(data[at:], math.Float32bits(float32(rng.NormFloat64())))
+		case BFloat16:
+			put(at, uint16(math.Float32bits(float32(rng.NormFloat64()))>>16))
+		case Q4_1:
+			put(at+2, half())
+			put(at, half())
+		default:
+			put(at, half())
+		}
+	}
+	w, err := NewWeights(f, rows, cols, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Every format, many shapes, within the bound of a float32 sum of the exact
+// product of the decoded weights; with activations of 8 bits, within what
+// [Int8Activations] promises as well. On any number of threads the result is the
+// same.
+func TestWeightsMul(t *testing.T) {
+	team := NewTeam(3)
+	defer team.Close()
+	rng := rand.New(rand.NewPCG(21, 22))
+	sizes := [][]int{{1, 2, 7, 33}, {1, 2, 3, 5, 18}}
+	if raceEnabled || testing.Short() {
+		sizes = [][]int{{33}, {2}}
+	}
+	for _, f := range WeightFormats() {
+		for _, rows := range sizes[0] {
+			for _, blocks := range sizes[1] {
+				cols := blocks * QuantBlock
+				if layouts[f].weights == 1 {
+					cols += blocks - 2
+				}
+				w := randomWeights(t, rng, f, rows, cols)
+				was := slices.Clone(w.data)
+				decoded := newFrame(rows, cols, cols, func() float32 { return 0 })
+				for r := range rows {
+					w.Row(decoded.x[r*cols:], r)
+				}
+				for _, m := range []int{1, 2, 3, 5, 16, 17, 70} {
+					x := newFrame(m, cols, cols, anything[float32](rng))
+					for _, int8 := range []bool{false, true} {
+						var opts []Option
+						if int8 {
+							opts = append(opts, Int8Activations())
+						}
+						name := fmt.Sprintf("%s rows=%d cols=%d m=%d int8=%t", f, rows, cols, m, int8)
+						y := newFrame(m, rows, rows, func() float32 { return 5 })
+						if err := w.Mul(y.x, x.x, m, append(opts, Threads(1))...); err != nil {
+							t.Fatal(name, err)
+						}
+						y.guardsHold(t, name)
+						checkWeights(t, name, y, x, decoded, int8 && layouts[f].weights > 1)
+						for _, o := range []Option{Threads(2), OnTeam(team)} {
+							again := make([]float32, m*rows)
+							if err := w.Mul(again, x.x, m, append(opts, o)...); err != nil {
+								t.Fatal(name, err)
+							}
+							if !slices.Equal(again, y.x) {
+								t.Fatalf("%s: other results on other threads", name)
+							}
+						}
+					}
+					x.unchanged(t, "x")
+				}
+				if !bytes.Equal(was, w.data) {
+					t.Fatalf("%s: the weights have changed", f)
+				}
+			}
+		}
+	}
+}
+
+func checkWeights(t *testing.T, name string, y, x, w *frame[float32], int8 bool) {
+	t.Helper()
+	cols := w.cols
+	bound := gamma[float32](cols + 3)
+	column := &frame[float32]{x: nil, ld: 1}
+	for r := range w.rows {
+		column.x = w.x[r*cols:][:cols]
+		for i := range y.rows {
+			want, abs := dot2(x, column, i, 0, cols)
+			tol := bound * abs
+			if int8 {
+				tol = 0
+				for b := 0; b < cols; b += QuantBlock {
+					most, sum := 0.0, 0.0
+					for j := b; j < b+QuantBlock; j++ {
+						most = max(most, math.Abs(float64(x.at(i, j))))
+						sum += math.Abs(float64(column.x[j]))
+						tol += 4 * bound * math.Abs(float64(x.at(i, j))*float64(column.x[j]))
+					}
+					tol += most / 254 * (1 + 4*bound + 0x1p-16) * sum
+				}
+				tol += 64 * bound * abs // d and m of a block apart
+			}
+			if err := math.Abs(float64(y.at(i, r)) - want); !(err <= tol) {
+				t.Fatalf("%s: y[%d, %d] = %v, want %v: off by %g, bound %g", name, i, r, y.at(i, r), want, err, tol)
+			}
+		}
+	}
+}
