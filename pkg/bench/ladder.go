@@ -116,7 +116,7 @@ func Decode(size int, rows []int, o Options) (Ladder, error) {
 			return Ladder{}, fmt.Errorf("bench: rows has %d: each must be from 1 to %d", m, maxDecodeRows)
 		}
 	}
-	count, notes, warnings, err := rotation(size, l.Host)
+	count, notes, warnings, err := rotation(size, l.Threads, l.Host)
 	if err != nil {
 		return Ladder{}, err
 	}
@@ -313,13 +313,7 @@ func (l Ladder) readable(weights *rotating) (next func() []float32, free func(),
 	if weights != nil {
 		return weights.next, func() {}, "", "", nil
 	}
-	last, known := l.Host.LastLevel()
-	all, _ := budget(l.Host)
-	most := min(maxReadable, all/2)
-	size := most
-	if known {
-		size = min(most, beyondCache*last.Bytes)
-	}
+	size, warning := l.Host.MemorySet(l.Threads, maxReadable)
 	size = max(size, 1<<20)
 	// In large pages where the system gives them: in small ones the search for
 	// pages would hold the loop back, not the memory.
@@ -330,15 +324,6 @@ func (l Ladder) readable(weights *rotating) (next func() []float32, free func(),
 	probe.Fill(p)
 	array := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(p))), len(p)/4)
 	note = fmt.Sprintf("the bandwidth is that of reading %s", binarySize(size))
-	switch {
-	case !known:
-		warning = "the size of the last-level cache is unknown: part of what is read may live in it"
-	case size <= last.Bytes:
-		warning = fmt.Sprintf("what is read fits in the last-level cache (%s): the bandwidth is not that of memory", last)
-	case size < beyondCache*last.Bytes:
-		warning = fmt.Sprintf("what is read is %.1f times the last-level cache (%s), not %d: part of it may live there",
-			float64(size)/float64(last.Bytes), last, beyondCache)
-	}
 	return func() []float32 { return array }, free, note, warning, nil
 }
 

@@ -203,12 +203,12 @@ func TestReadable(t *testing.T) {
 	}{
 		{1 << 20, 4 << 20, ""},
 		{0, maxReadable, "unknown"},
-		{128 << 20, maxReadable, "2.0 times the last-level cache"},
-		{512 << 20, maxReadable, "fits in the last-level cache"},
+		{128 << 20, maxReadable, "2 times the last-level caches"},
+		{512 << 20, maxReadable, "0.5 times the last-level caches"},
 	} {
-		l := Ladder{Host: Host{Free: 8 << 30}}
+		l := Ladder{Threads: 1, Host: Host{Free: 8 << 30}}
 		if c.last > 0 {
-			l.Host.Caches = []Cache{{Level: 3, Type: "unified", Bytes: c.last}}
+			l.Host.LastLevels = []int64{c.last}
 		}
 		if math.MaxInt == math.MaxInt32 && c.bytes == maxReadable {
 			continue // a smaller address space reads less

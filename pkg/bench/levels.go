@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"memorywall/pkg/internal/host"
 	"memorywall/pkg/roofline"
 )
 
@@ -80,8 +81,9 @@ func median(x []float64) float64 {
 
 // levelsOf finds the levels of memory in the bandwidth points of some threads:
 // in the curve of their loads. Their names and reported capacities come from
-// the caches; warnings tell where the curve and the caches do not agree.
-func levelsOf(points []roofline.BandwidthPoint, threads int, caches []Cache) (levels []roofline.Level, warnings []string) {
+// the caches; warnings tell where the curve and the caches do not agree. The last
+// level is memory if the working sets go well beyond the caches.
+func levelsOf(points []roofline.BandwidthPoint, threads int, caches []host.Cache, beyond bool) (levels []roofline.Level, warnings []string) {
 	loads := map[int64]roofline.BandwidthPoint{} // the best of each working set
 	for _, p := range points {
 		if p.Threads == threads && p.Loop == roofline.LoadLoop && p.BytesPerS > loads[p.WorkingSet].BytesPerS {
@@ -135,8 +137,8 @@ func levelsOf(points []roofline.BandwidthPoint, threads int, caches []Cache) (le
 		} else {
 			missing(l.To / slack)
 			l.Name = "memory"
-			if n := len(known); n > 0 && (next < n || l.To < known[n-1].bytes) {
-				l.Name = known[n-1].name + " or memory"
+			if !beyond || next < len(known) {
+				l.Name = "cache or memory"
 			}
 		}
 		// The rates come from well inside: clear of the level before.
@@ -186,10 +188,10 @@ type capacity struct {
 // capacities returns the data caches that some threads use together, by level:
 // the size of one, times how many of them so many neighbouring cores have.
 // Where the cores of a level have caches of several sizes, the largest counts.
-func capacities(caches []Cache, threads int) []capacity {
+func capacities(caches []host.Cache, threads int) []capacity {
 	var all []capacity
 	for level := 1; level <= 9; level++ {
-		var c Cache
+		var c host.Cache
 		for _, x := range caches {
 			if x.Level == level && x.Type != "instruction" && x.Bytes > c.Bytes {
 				c = x

@@ -16,7 +16,7 @@ import (
 func (m *meter) machine() (roofline.Machine, error) {
 	d := &roofline.Measured{
 		Date:     m.start.UTC().Format(time.RFC3339),
-		Host:     m.host.measured(m.o.Threads),
+		Host:     kept(m.host, m.o.Threads),
 		Versions: map[string]string{"go": runtime.Version(), "method": methodVersion},
 		Method:   method(),
 	}
@@ -41,7 +41,7 @@ func (m *meter) machine() (roofline.Machine, error) {
 		d.Bandwidths = append(d.Bandwidths, b)
 	}
 	for _, t := range m.threadCounts() {
-		levels, warnings := levelsOf(d.Bandwidths, t, m.host.Caches)
+		levels, warnings := levelsOf(d.Bandwidths, t, m.host.Caches, m.inCache == "")
 		d.Levels = append(d.Levels, levels...)
 		m.warnings = append(m.warnings, warnings...)
 	}
@@ -56,7 +56,7 @@ func (m *meter) machine() (roofline.Machine, error) {
 		return roofline.Machine{}, err
 	}
 	outer := d.Levels[len(d.Levels)-1]
-	cpu := orUnknown(m.host.CPU, "unknown CPU")
+	cpu := cmp.Or(m.host.CPU, "unknown CPU")
 	r := roofline.Machine{
 		Name:   fmt.Sprintf("%s, %s", cpu, roofline.Threads(m.o.Threads)),
 		Source: fmt.Sprintf("measured %s: peak with %s, bandwidth of %s", m.start.Format(time.DateOnly), peak.ISA, outer.Name),
@@ -68,8 +68,8 @@ func (m *meter) machine() (roofline.Machine, error) {
 	return r, d.Validate()
 }
 
-// measured returns what the machine file keeps of a host.
-func (h Host) measured(threads int) roofline.Host {
+// kept returns what the machine file keeps of a host.
+func kept(h Host, threads int) roofline.Host {
 	r := roofline.Host{
 		CPU: h.CPU, Arch: h.Arch, OS: h.OS, Virtual: h.Virtual, Cores: h.Cores, Threads: threads,
 		Quota: h.Quota, Memory: h.Memory, ISA: h.ISA,

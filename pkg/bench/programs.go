@@ -86,14 +86,8 @@ func DecodePrograms(k, n int, batches []int, o Options) ([]Program, error) {
 	}
 	h := ReadHost()
 	matrix := int64(k) * int64(n) * 4
-	all, one := budget(h)
-	if matrix > one {
-		return nil, fmt.Errorf("bench: a matrix of %d×%d takes %s: at most %s may be used", k, n, binarySize(matrix), binarySize(one))
-	}
-	count := max(1, min(all/2, 128<<20)/matrix)
-	if last, ok := h.LastLevel(); ok {
-		count = min(count, beyondCache*last.Bytes/matrix+1)
-	}
+	set, _ := h.MemorySet(h.GOMAXPROCS, 128<<20)
+	count := max(1, set/matrix)
 	var weights [][]float32
 	for range min(count, maxRotation) {
 		weights = append(weights, smallFloats(k*n, 7))

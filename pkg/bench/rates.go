@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -114,7 +115,7 @@ func fiveRates(s Sizes, o Options, h Host) ([]Rate, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	count, notes, warnings, err := rotation(s.Vector, h)
+	count, notes, warnings, err := rotation(s.Vector, 1, h)
 	if err != nil {
 		return nil, err
 	}
@@ -272,12 +273,8 @@ func checkProduct[T matmul.Float](random *rand.Rand, n int, a, b, c []T) error {
 }
 
 const (
-	// beyondCache: the matrices together reach so many times the last cache.
-	beyondCache = 4
 	// maxRotation bounds the matrices; smaller ones would need thousands.
 	maxRotation = 64
-	// unknownRotation is the number of matrices where no cache size is known.
-	unknownRotation = 8
 )
 
 func matrices(n int) string {
@@ -287,55 +284,44 @@ func matrices(n int) string {
 	return fmt.Sprintf("%d matrices", n)
 }
 
-// budget returns how much memory the matrices may take together, and how much
-// a single one may take, in bytes. Memory that was never touched is slow to get
-// on a virtual machine: more than 512 MiB would take seconds.
-func budget(h Host) (all, one int64) {
-	all, one = 512<<20, math.MaxInt64
-	if math.MaxInt == math.MaxInt32 {
-		all, one = 256<<20, 512<<20 // a 32-bit address space is soon full
-	}
-	free := h.Free
-	if free == 0 {
-		free = h.Memory / 2
-	}
-	if free > 0 {
-		all, one = min(all, free/4), min(one, free/2)
-	}
-	return all, one
-}
+// most is how much memory the matrices may take together, in bytes. Memory that was
+// never touched is slow to get on a virtual machine: more would take seconds.
+const most = min(512<<20, math.MaxInt/8)
 
-// rotation returns over how many n×n float32 matrices the matrix–vector
-// multiply goes, with what is to be said about it.
-func rotation(n int, h Host) (count int, notes, warnings []string, err error) {
+// rotation returns over how many n×n float32 matrices a multiply goes that reads
+// them on so many threads, with what is to be said about it.
+func rotation(n, threads int, h Host) (count int, notes, warnings []string, err error) {
 	matrix := int64(n) * int64(n) * 4
-	all, one := budget(h)
+	one := int64(math.MaxInt / 4)
+	if free := cmp.Or(h.Free, h.Memory/2); free > 0 {
+		one = min(one, free/2)
+	}
 	if matrix > one {
 		return 0, nil, nil, fmt.Errorf("bench: Sizes.Vector is %d: its matrix takes %s and at most %s may be used: choose %d or less",
 			n, binarySize(matrix), binarySize(one), int(math.Sqrt(float64(one/4))))
 	}
-	fit := max(1, min(maxRotation, all/matrix))
-	last, known := h.LastLevel()
-	if !known {
-		count = int(min(unknownRotation, fit))
-		notes = append(notes, fmt.Sprintf("goes over %s, %s in all", matrices(count), binarySize(int64(count)*matrix)))
-		warnings = append(warnings, "the size of the last-level cache is unknown: part of the matrices may live in it")
-		return count, notes, warnings, nil
+	set, doubt := h.MemorySet(threads, min(most, maxRotation*matrix))
+	last := h.LastLevel(threads)
+	count = int(max(1, set/matrix))
+	if doubt == "" {
+		count = int((set + matrix - 1) / matrix)
 	}
-	want := (beyondCache*last.Bytes + matrix - 1) / matrix
-	switch {
-	case want <= fit:
-		count = int(max(want, 1))
-	case fit*matrix > last.Bytes:
-		count = int(fit)
-		warnings = append(warnings, fmt.Sprintf("the matrices are %.1f times the last-level cache (%s), not %d: part of them may live in it",
-			float64(fit*matrix)/float64(last.Bytes), last, beyondCache))
-	default:
+	if total := int64(count) * matrix; last > 0 && total <= last {
 		count = 1
-		warnings = append(warnings, fmt.Sprintf("resident in cache: the matrix takes %s and the last-level cache is %s: this is not the rate of memory", binarySize(matrix), last))
+		doubt = fmt.Sprintf("resident in cache: the matrix takes %s and the last-level caches are %s: this is not the rate of memory", binarySize(matrix), binarySize(last))
 	}
-	notes = append(notes, fmt.Sprintf("goes over %s, %s in all; last-level cache %s", matrices(count), binarySize(int64(count)*matrix), last))
+	notes = append(notes, fmt.Sprintf("goes over %s, %s in all; last-level caches %s", matrices(count), binarySize(int64(count)*matrix), cmp.Or(sizeOf(last), "unknown")))
+	if doubt != "" {
+		warnings = append(warnings, doubt)
+	}
 	return count, notes, warnings, nil
+}
+
+func sizeOf(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return binarySize(bytes)
 }
 
 func matVecCase(p *problems, n int, multiply matmul.VecFunc[float32]) Case {

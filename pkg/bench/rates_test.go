@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -133,32 +134,36 @@ func TestFiveRatesQuota(t *testing.T) {
 
 func TestRotation(t *testing.T) {
 	const mib = 1 << 20
-	l3 := func(size int64) []Cache {
-		return []Cache{{Level: 1, Type: "data", Bytes: 32 << 10}, {Level: 3, Type: "unified", Bytes: size}}
+	l3 := func(sizes ...int64) Host { return Host{LastLevels: sizes} }
+	free := func(h Host, bytes int64) Host {
+		h.Free = bytes
+		return h
 	}
 	for _, c := range []struct {
 		name    string
 		n       int
+		threads int
 		h       Host
 		count   int
 		warning string
 	}{
-		{"four times the cache", 2048, Host{Caches: l3(32 * mib)}, 8, ""},
-		{"rounded up", 2048, Host{Caches: l3(31 * mib)}, 8, ""},
-		{"one is enough", 4096, Host{Caches: l3(16 * mib)}, 1, ""},
-		{"more than the budget", 2048, Host{Caches: l3(200 * mib)}, 32, "2.6 times the last-level cache (L3 200 MiB), not 4"},
-		{"hopeless: one, and a warning", 2048, Host{Caches: l3(1024 * mib)}, 1, "resident in cache"},
-		{"small matrices stay in the cache", 32, Host{Caches: l3(8 * mib)}, 1, "resident in cache"},
-		{"little memory", 2048, Host{Caches: l3(32 * mib), Free: 192 * mib}, 3, "1.5 times"},
-		{"very little memory", 2048, Host{Caches: l3(32 * mib), Free: 32 * mib}, 1, "resident in cache"},
-		{"free memory unknown", 2048, Host{Caches: l3(32 * mib), Memory: 384 * mib}, 3, "1.5 times"},
-		{"cache unknown", 2048, Host{}, 8, "last-level cache is unknown"},
+		{"four times the cache", 2048, 1, l3(32 * mib), 8, ""},
+		{"rounded up", 2048, 1, l3(31 * mib), 8, ""},
+		{"one is enough", 4096, 1, l3(16 * mib), 1, ""},
+		{"one thread reaches one of eight", 2048, 1, l3(slices.Repeat([]int64{32 * mib}, 8)...), 8, ""},
+		{"two threads reach two", 2048, 2, l3(slices.Repeat([]int64{32 * mib}, 8)...), 16, ""},
+		{"more than the limit", 2048, 1, l3(200 * mib), 32, "at most 512 MiB, 2.6 times the last-level caches of 200 MiB and not 4 times"},
+		{"hopeless: one, and a warning", 2048, 1, l3(1024 * mib), 1, "resident in cache"},
+		{"small matrices stay in the cache", 32, 1, l3(8 * mib), 1, "resident in cache"},
+		{"little memory", 2048, 1, free(l3(32*mib), 192*mib), 3, "1.5 times"},
+		{"very little memory", 2048, 1, free(l3(32*mib), 32*mib), 1, "resident in cache"},
+		{"cache unknown", 2048, 1, Host{}, 16, "last-level cache is unknown"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if math.MaxInt == math.MaxInt32 && c.name == "more than the budget" {
+			if math.MaxInt == math.MaxInt32 && c.name == "more than the limit" {
 				t.Skip("the budget is smaller in a 32-bit address space")
 			}
-			count, notes, warnings, err := rotation(c.n, c.h)
+			count, notes, warnings, err := rotation(c.n, c.threads, c.h)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,14 +23,15 @@ type RoofOptions struct {
 	// this process may run on if they are fewer: threads that have to wait for
 	// each other's core measure nothing.
 	Threads int
-	// MaxBytes is the most memory to use; 0 means what [DefaultRoofBytes] says.
-	// Less than 4 times the last-level cache gives a warning.
+	// MaxBytes is the most memory to use; 0 means no limit of its own. More than a
+	// quarter of what is free is never used. With less than 4 times the last-level
+	// caches there is no roof of memory, and a warning says so.
 	MaxBytes int64
 	// Progress is as in [Options].
 	Progress func(done, total int)
 
-	// caches replaces what the system reports, in tests.
-	caches []Cache
+	// host replaces what the system reports, in tests.
+	host *Host
 }
 
 // Defaults of [RoofOptions].
@@ -39,28 +40,9 @@ const (
 	QuickRoofTime   = 4 * time.Second
 )
 
-// DefaultRoofBytes returns how much memory [MeasureRoof] uses at most on a host:
-// 2 GiB, but no more than a quarter of what is free.
-func DefaultRoofBytes(h Host) int64 {
-	most := int64(2 << 30)
-	if math.MaxInt == math.MaxInt32 {
-		most = 256 << 20
-	}
-	free := h.Free
-	if free == 0 {
-		free = h.Memory / 2
-	}
-	if free > 0 {
-		most = min(most, free/4)
-	}
-	return most
-}
-
 const (
 	leastRoofTime  = 50 * time.Millisecond
 	leastRoofBytes = 64 << 10
-	// unknownLast stands for the last-level cache where none is known.
-	unknownLast = 64 << 20
 	// unknownFirst stands for the first-level data cache where none is known.
 	unknownFirst = 32 << 10
 	// methodVersion of the method: raised when figures stop being comparable.
@@ -88,7 +70,7 @@ func (o RoofOptions) complete(h Host) (RoofOptions, error) {
 		o.Threads = min(h.GOMAXPROCS, h.Usable)
 	}
 	if o.MaxBytes == 0 {
-		o.MaxBytes = max(DefaultRoofBytes(h), leastRoofBytes)
+		o.MaxBytes = math.MaxInt / 4
 	}
 	switch {
 	case o.Time < leastRoofTime || o.Time > time.Hour:
@@ -113,12 +95,12 @@ func (o RoofOptions) complete(h Host) (RoofOptions, error) {
 // When the context ends, so does the measurement, with the context's error.
 func MeasureRoof(ctx context.Context, o RoofOptions) (roofline.Machine, error) {
 	h := ReadHost()
+	if o.host != nil {
+		h = *o.host
+	}
 	o, err := o.complete(h)
 	if err != nil {
 		return roofline.Machine{}, err
-	}
-	if o.caches != nil {
-		h.Caches = o.caches
 	}
 	m := &meter{ctx: ctx, host: h, o: o, start: time.Now()}
 	m.deadline = m.start.Add(o.Time)
@@ -140,7 +122,9 @@ type meter struct {
 	teams  map[int]*team // by threads
 	buffer []byte
 	free   func()
-	cursor int // where the next part of a long pass begins, in parts
+	// inCache says why the whole buffer may live in a cache in part, if it may.
+	inCache string
+	cursor  int // where the next part of a long pass begins, in parts
 
 	clock    []float64 // readings, Hz
 	l1Load   float64   // bytes a cycle; 0 if it was not measured
@@ -253,21 +237,11 @@ func (m *meter) first() int64 {
 	return unknownFirst
 }
 
-// last returns the last-level cache's size.
-func (m *meter) last() int64 {
-	if c, ok := m.host.LastLevel(); ok {
-		return c.Bytes
-	}
-	m.warn("the size of the last-level cache is unknown: %s are taken for it", binarySize(unknownLast))
-	return unknownLast
-}
-
 // allocate gets the buffer and lets each thread write its own part, as far as
 // time allows: memory that was never touched is slow to get on some machines.
 func (m *meter) allocate() error {
-	last := m.last()
-	want := beyondCache * last
-	bytes := max(min(want, m.o.MaxBytes), leastRoofBytes, leastSet(m.o.Threads))
+	bytes, doubt := m.host.MemorySet(m.o.Threads, m.o.MaxBytes)
+	bytes = max(bytes, leastRoofBytes, leastSet(m.o.Threads))
 	p, free, err := probe.Alloc(bytes)
 	if err != nil {
 		return err
@@ -299,8 +273,11 @@ func (m *meter) allocate() error {
 		}
 	}
 	m.buffer = p[:filled]
-	if filled < want {
-		m.warn("the largest working set is %s, %.2g times the last-level cache of %s and not %d times: part of it may live there", binarySize(filled), float64(filled)/float64(last), binarySize(last), beyondCache)
+	if filled < bytes && doubt == "" {
+		_, doubt = m.host.MemorySet(m.o.Threads, filled)
+	}
+	if m.inCache = doubt; doubt != "" {
+		m.warn("no roof of memory: %s", doubt)
 	}
 	return nil
 }
@@ -457,7 +434,7 @@ func (m *meter) bandwidthPoint(memory probe.Memory, loop string, threads int, se
 		threads:   threads, weight: 1, work: float64(set),
 		call: func(i, reps, _ int) { run(i, reps, 0, 1) },
 	}
-	if last, known := m.host.LastLevel(); !known || set <= last.Bytes {
+	if last := m.host.LastLevel(threads); last == 0 || set <= last {
 		p.warm = func(i int) { run(i, 1, 0, 1) }
 	}
 	p.split(each, func(i, part int) { run(i, 1, part, p.parts) })

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"memorywall/pkg/internal/host"
 	"memorywall/pkg/probe"
 	"memorywall/pkg/roofline"
 )
@@ -33,7 +34,8 @@ func TestMeasureRoof(t *testing.T) {
 			}
 			done, total = d, n
 		},
-		caches: []Cache{{Level: 1, Type: "data", Bytes: 16 << 10, Cores: 1}, {Level: 2, Type: "unified", Bytes: 64 << 10, Cores: 1}},
+		host: &Host{Cores: threads, Usable: threads, GOMAXPROCS: threads, LastLevels: []int64{64 << 10},
+			Caches: []host.Cache{{Level: 1, Type: "data", Bytes: 16 << 10, Cores: 1}, {Level: 2, Type: "unified", Bytes: 64 << 10, Cores: 1}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -133,21 +135,6 @@ func TestRoofThreads(t *testing.T) {
 	}{{Host{Cores: 8, Usable: 8, GOMAXPROCS: 4}, 4}, {Host{Cores: 8, Usable: 2, GOMAXPROCS: 8}, 2}, {Host{Cores: 2, Usable: 2, GOMAXPROCS: 16}, 2}} {
 		if o, err := (RoofOptions{}).complete(c.h); err != nil || o.Threads != c.want {
 			t.Errorf("%+v: %d threads, %v; want %d", c.h, o.Threads, err, c.want)
-		}
-	}
-}
-
-func TestDefaultRoofBytes(t *testing.T) {
-	most := int64(2 << 30)
-	if math.MaxInt == math.MaxInt32 {
-		most = 256 << 20
-	}
-	for _, c := range []struct {
-		h    Host
-		want int64
-	}{{Host{}, most}, {Host{Free: 100 << 20}, 25 << 20}, {Host{Memory: 80 << 20}, 10 << 20}, {Host{Free: 1 << 40}, most}} {
-		if got := DefaultRoofBytes(c.h); got != c.want {
-			t.Errorf("%+v: %d, want %d", c.h, got, c.want)
 		}
 	}
 }
@@ -272,18 +259,18 @@ func TestLevels(t *testing.T) {
 		capacities []int64
 		rates      []float64
 		from, to   int64
-		caches     []Cache
+		caches     []host.Cache
 		names      []string
 		warnings   []string
 	}{
 		{
 			"three caches", 1, []int64{48 * kib, 2 * mib, 32 * mib}, []float64{400e9, 150e9, 40e9, 12e9}, 24 * kib, 128 * mib,
-			[]Cache{{Level: 1, Type: "instruction", Bytes: 32 * kib, Cores: 1}, {Level: 1, Type: "data", Bytes: 48 * kib, Cores: 1}, {Level: 2, Type: "unified", Bytes: 2 * mib, Cores: 1}, {Level: 3, Type: "unified", Bytes: 32 * mib, Cores: 8}},
+			[]host.Cache{{Level: 1, Type: "instruction", Bytes: 32 * kib, Cores: 1}, {Level: 1, Type: "data", Bytes: 48 * kib, Cores: 1}, {Level: 2, Type: "unified", Bytes: 2 * mib, Cores: 1}, {Level: 3, Type: "unified", Bytes: 32 * mib, Cores: 8}},
 			[]string{"L1", "L2", "L3", "memory"}, nil,
 		},
 		{
 			"private and shared, four threads", 4, []int64{4 * 32 * kib, 4 * mib, 16 * mib}, []float64{1600e9, 600e9, 150e9, 30e9}, 64 * kib, 64 * mib,
-			[]Cache{{Level: 1, Type: "data", Bytes: 32 * kib, Cores: 1}, {Level: 2, Type: "unified", Bytes: 1 * mib, Cores: 1}, {Level: 3, Type: "unified", Bytes: 16 * mib, Cores: 4}},
+			[]host.Cache{{Level: 1, Type: "data", Bytes: 32 * kib, Cores: 1}, {Level: 2, Type: "unified", Bytes: 1 * mib, Cores: 1}, {Level: 3, Type: "unified", Bytes: 16 * mib, Cores: 4}},
 			[]string{"L1", "L2", "L3", "memory"}, nil,
 		},
 		{
@@ -292,17 +279,17 @@ func TestLevels(t *testing.T) {
 		},
 		{
 			"a flat curve", 1, nil, []float64{10e9}, 16 * kib, 64 * mib,
-			[]Cache{{Level: 1, Type: "data", Bytes: 32 * kib}, {Level: 2, Type: "unified", Bytes: 1 * mib}},
+			[]host.Cache{{Level: 1, Type: "data", Bytes: 32 * kib}, {Level: 2, Type: "unified", Bytes: 1 * mib}},
 			[]string{"memory"}, []string{"no knee in the curve where L1 of 32 KiB ends", "no knee in the curve where L2 of 1 MiB ends"},
 		},
 		{
 			"a part of the last cache is out of reach", 1, []int64{32 * kib, 4 * mib}, []float64{200e9, 60e9, 10e9}, 16 * kib, 64 * mib,
-			[]Cache{{Level: 1, Type: "data", Bytes: 32 * kib}, {Level: 3, Type: "unified", Bytes: 100 * mib}},
-			[]string{"L1", "L3 up to 2.828 MiB", "L3 or memory"}, []string{"inside of what is reported as L3 of 100 MiB"},
+			[]host.Cache{{Level: 1, Type: "data", Bytes: 32 * kib}, {Level: 3, Type: "unified", Bytes: 100 * mib}},
+			[]string{"L1", "L3 up to 2.828 MiB", "cache or memory"}, []string{"inside of what is reported as L3 of 100 MiB"},
 		},
 		{
 			"a knee that no cache explains", 1, []int64{32 * kib, 8 * mib}, []float64{200e9, 60e9, 10e9}, 16 * kib, 128 * mib,
-			[]Cache{{Level: 1, Type: "data", Bytes: 32 * kib}},
+			[]host.Cache{{Level: 1, Type: "data", Bytes: 32 * kib}},
 			[]string{"L1", "up to 5.657 MiB", "memory"}, []string{"where no cache is reported to end"},
 		},
 	} {
@@ -315,7 +302,7 @@ func TestLevels(t *testing.T) {
 				slow.Loop, slow.BytesPerS = roofline.LoadLoop, 1
 				points = append(points, slow, roofline.BandwidthPoint{Loop: roofline.LoadLoop, Threads: c.threads + 1, WorkingSet: 1 << 20, BytesPerS: 1e15})
 				random.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
-				levels, warnings := levelsOf(points, c.threads, c.caches)
+				levels, warnings := levelsOf(points, c.threads, c.caches, c.to >= 60*mib && !strings.HasPrefix(c.name, "a part"))
 				var names []string
 				for i, l := range levels {
 					names = append(names, l.Name)
@@ -348,10 +335,10 @@ func TestLevels(t *testing.T) {
 	for i := range 12 {
 		slide = append(slide, roofline.BandwidthPoint{Loop: roofline.LoadLoop, Threads: 1, WorkingSet: 1 << (20 + i), BytesPerS: 10e9 * (1 - 0.01*float64(i))})
 	}
-	if levels, _ := levelsOf(slide, 1, nil); len(levels) != 1 || levels[0].Bandwidth != slide[9].BytesPerS {
+	if levels, _ := levelsOf(slide, 1, nil, true); len(levels) != 1 || levels[0].Bandwidth != slide[9].BytesPerS {
 		t.Errorf("a curve that slides: %+v, want %v B/s", levels, slide[9].BytesPerS)
 	}
-	if levels, warnings := levelsOf(nil, 1, nil); levels != nil || warnings != nil {
+	if levels, warnings := levelsOf(nil, 1, nil, true); levels != nil || warnings != nil {
 		t.Errorf("levels of nothing: %v, %v", levels, warnings)
 	}
 }
@@ -465,9 +452,9 @@ func TestImpossibleSamples(t *testing.T) {
 
 // What the machine file keeps of a host: no caches of instructions.
 func TestMeasuredHost(t *testing.T) {
-	h := Host{CPU: "c", Cores: 4, Quota: 1.5, Memory: 1 << 30, Caches: []Cache{
+	h := Host{CPU: "c", Cores: 4, Quota: 1.5, Memory: 1 << 30, Caches: []host.Cache{
 		{Level: 1, Type: "data", Bytes: 48 << 10, Cores: 1}, {Level: 1, Type: "instruction", Bytes: 32 << 10}, {Level: 2, Type: "unified", Bytes: 1 << 20, Cores: 2}}}
-	got := h.measured(3)
+	got := kept(h, 3)
 	want := roofline.Host{CPU: "c", Cores: 4, Threads: 3, Quota: 1.5, Memory: 1 << 30, Caches: []roofline.Cache{{Level: 1, Bytes: 48 << 10, Cores: 1}, {Level: 2, Bytes: 1 << 20, Cores: 2}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

@@ -1,6 +1,10 @@
 package matmul
 
-import "sync"
+import (
+	"sync"
+
+	"memorywall/pkg/internal/host"
+)
 
 // What is assumed where the system does not tell: sizes that every CPU with one
 // of our kernels has.
@@ -9,7 +13,8 @@ var defaultCaches = Caches{L1: 32 << 10, L2: 256 << 10, L3: 1 << 20}
 // HostCaches returns what one core of this machine can count on: its L1 and L2,
 // and its share of L3. What the system does not tell is taken small.
 var HostCaches = sync.OnceValue(func() Caches {
-	c := readCaches()
+	core := host.Read().Core
+	c := Caches{L1: core.L1, L2: core.L2, L3: core.L3}
 	if c.L1 <= 0 {
 		c.L1 = defaultCaches.L1
 	}

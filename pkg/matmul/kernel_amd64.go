@@ -2,13 +2,13 @@
 
 package matmul
 
-import "golang.org/x/sys/cpu"
+import "memorywall/pkg/internal/host"
 
 // haveAVX2 and haveAVX512 say what the CPU and the operating system offer, less
 // what GODEBUG=cpu.avx=off, cpu.avx2=off and cpu.avx512f=off take away.
 var (
-	haveAVX2   = cpu.X86.HasAVX && cpu.X86.HasAVX2 && cpu.X86.HasFMA
-	haveAVX512 = haveAVX2 && cpu.X86.HasBMI2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512BW
+	haveAVX2   = host.Has("avx", "avx2", "fma")
+	haveAVX512 = haveAVX2 && host.Has("bmi2", "avx512f", "avx512dq", "avx512vl", "avx512bw")
 )
 
 // kernels32 and kernels64 list what this CPU can run, the best first.

@@ -2,14 +2,14 @@
 
 package probe
 
-import "golang.org/x/sys/cpu"
+import "memorywall/pkg/internal/host"
 
 // What the CPU and the operating system offer, less what GODEBUG=cpu.avx2=off,
 // cpu.fma=off and cpu.avx512f=off take away.
 var (
-	haveFMA    = cpu.X86.HasAVX && cpu.X86.HasFMA
-	haveAVX2   = haveFMA && cpu.X86.HasAVX2
-	haveAVX512 = haveAVX2 && cpu.X86.HasAVX512F
+	haveFMA    = host.Has("avx", "fma")
+	haveAVX2   = haveFMA && host.Has("avx2")
+	haveAVX512 = haveAVX2 && host.Has("avx512f")
 )
 
 // The numbers that a loop keeps in so many bytes of registers.

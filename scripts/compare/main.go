@@ -207,10 +207,7 @@ func compare(c choice, stdout, stderr io.Writer) error {
 		fmt.Fprintln(stdout, c.host)
 		fmt.Fprintln(stdout, "OpenBLAS:", report.OpenBLAS)
 	}
-	m := &meter{isa: c.isa, blas: blas, quick: c.quick, memory: c.memory, lastLevel: 32 << 20}
-	if l, ok := c.host.LastLevel(); ok {
-		m.lastLevel = l.Bytes
-	}
+	m := &meter{isa: c.isa, blas: blas, quick: c.quick, memory: c.memory, host: c.host}
 	if c.host.Free > 0 {
 		m.memory = min(m.memory, c.host.Free/4)
 	}

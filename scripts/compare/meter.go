@@ -79,13 +79,13 @@ func allShapes(quick bool, cores int) []shape {
 
 // A meter measures shapes.
 type meter struct {
-	isa       string
-	blas      *openBLAS // nil if missing
-	quick     bool
-	memory    int64                            // most bytes of weights on each side
-	lastLevel int64                            // bytes of the last-level cache
-	load      func(p []byte, passes int) error // of the fastest loop
-	read      map[int]float64                  // bandwidth of so many threads, GB/s
+	isa    string
+	blas   *openBLAS // nil if missing
+	quick  bool
+	memory int64 // most bytes of weights on each side
+	host   bench.Host
+	load   func(p []byte, passes int) error // of the fastest loop
+	read   map[int]float64                  // bandwidth of so many threads, GB/s
 
 	// The weights of the last shape: filling them takes longer than a turn.
 	kept32 kept[float32]
@@ -132,10 +132,9 @@ func measure[T matmul.Float](m *meter, s shape, k *kept[T]) (Row, error) {
 	copies := s.copies
 	resident := false
 	if s.weights {
-		want := 4*m.lastLevel/(int64(weights)*size) + 1
-		most := max(1, m.memory/(int64(weights)*size))
-		copies = int(max(int64(copies), min(want, most)))
-		resident = most < want
+		set, doubt := m.host.MemorySet(s.threads, m.memory)
+		copies = int(max(int64(copies), set/(int64(weights)*size)))
+		resident = doubt != ""
 	}
 	w, err := k.weights(weights * copies)
 	if err != nil {

@@ -78,7 +78,7 @@ func parse(args []string, help io.Writer) (choice, error) {
 	f.BoolVar(&quick, "quick", false, fmt.Sprintf("take %v instead of %v", bench.QuickRoofTime, bench.DefaultRoofTime))
 	f.DurationVar(&c.options.Time, "time", 0, "how long to measure, for instance 60s")
 	f.IntVar(&c.options.Threads, "threads", 0, "how many threads \"all cores\" are (default: as many as may run at once)")
-	f.StringVar(&memory, "memory", "", "the most memory to use, for instance 4GiB (default: 2GiB, or a quarter of what is free)")
+	f.StringVar(&memory, "memory", "", "the most memory to use, for instance 4GiB (default: what the roof of memory needs); never more than a quarter of what is free")
 	f.BoolVar(&both, "compare", false, "print the two machine files that are named, and measure nothing")
 	if err := command.Parse(f, args, help, usage, ""); err != nil {
 		return c, err

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package bench
+package host
 
 // readSystem reads nothing: what this system reports is not known here, and
 // the facts stay unknown.

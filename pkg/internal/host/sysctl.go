@@ -1,6 +1,7 @@
-package bench
+package host
 
 import (
+	"cmp"
 	"encoding/binary"
 	"strconv"
 )
@@ -41,6 +42,12 @@ func (h *Host) readSysctl(text func(name string) (string, error), raw func(name 
 		}
 		h.Caches = append(h.Caches, c)
 	}
+	// reach notes the last caches of a kind of core.
+	reach := func(bytes, sharedBy, of int64) {
+		for range max(1, of/max(1, sharedBy)) {
+			h.LastLevels = append(h.LastLevels, bytes)
+		}
+	}
 	levels := number("hw.nperflevels")
 	for i := range levels {
 		p := "hw.perflevel" + strconv.FormatInt(i, 10) + "."
@@ -54,11 +61,22 @@ func (h *Host) readSysctl(text func(name string) (string, error), raw func(name 
 		add(1, "instruction", number(p+"l1icachesize"), perL1, cores)
 		add(2, "unified", number(p+"l2cachesize"), number(p+"cpusperl2"), cores)
 		add(3, "unified", number(p+"l3cachesize"), number(p+"cpusperl3"), cores)
+		if n := number(p + "l3cachesize"); n > 0 {
+			reach(n, number(p+"cpusperl3"), cores)
+		} else if n := number(p + "l2cachesize"); n > 0 {
+			reach(n, number(p+"cpusperl2"), cores)
+		}
 	}
 	if len(h.Caches) == 0 {
 		add(1, "data", number("hw.l1dcachesize"), 0, 0)
 		add(1, "instruction", number("hw.l1icachesize"), 0, 0)
 		add(2, "unified", number("hw.l2cachesize"), 0, 0)
 		add(3, "unified", number("hw.l3cachesize"), 0, 0)
+		if last := cmp.Or(number("hw.l3cachesize"), number("hw.l2cachesize"), number("hw.l1dcachesize")); last > 0 {
+			reach(last, 0, 0)
+		}
+	}
+	for _, c := range h.Caches {
+		h.Core.count(c)
 	}
 }

@@ -1,14 +1,18 @@
-package bench
+package host
 
 import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"os"
+	"os/exec"
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -28,9 +32,7 @@ func tree(files map[string]string) fstest.MapFS {
 func with(sets ...map[string]string) map[string]string {
 	all := make(map[string]string)
 	for _, s := range sets {
-		for name, content := range s {
-			all[name] = content
-		}
+		maps.Copy(all, s)
 	}
 	return all
 }
@@ -93,8 +95,8 @@ func TestReadLinux(t *testing.T) {
 	if len(h.Unknown) != 0 {
 		t.Errorf("unknown: %q", h.Unknown)
 	}
-	if last, ok := h.LastLevel(); !ok || last != want[3] {
-		t.Errorf("last level is %v, %v", last, ok)
+	if h.LastLevel(1) != 36<<20 || h.LastLevel(2) != 36<<20 {
+		t.Errorf("last levels are %v", h.LastLevels)
 	}
 }
 
@@ -107,8 +109,8 @@ func TestReadLinuxOddMachines(t *testing.T) {
 		if want := []string{"CPU model", "caches", "memory", "free memory"}; !slices.Equal(h.Unknown, want) {
 			t.Errorf("unknown is %q; want %q", h.Unknown, want)
 		}
-		if _, ok := h.LastLevel(); ok {
-			t.Error("a last level is known")
+		if h.LastLevel(1) != 0 || h.Core != (Core{}) {
+			t.Errorf("last levels are %v, a core has %+v", h.LastLevels, h.Core)
 		}
 	})
 	t.Run("virtual", func(t *testing.T) {
@@ -385,8 +387,8 @@ func TestReadSysctl(t *testing.T) {
 		if h.CPU != "A chip" || h.Cores != 8 || h.Memory != 16<<30 || h.Virtual || !slices.Equal(h.Caches, want) {
 			t.Errorf("host is %+v; want caches %v", h, want)
 		}
-		if last, ok := h.LastLevel(); !ok || last != want[3] {
-			t.Errorf("last level is %v, %v", last, ok)
+		if h.LastLevel(1) != 12<<20 || h.LastLevel(8) != 16<<20 || h.Core != (Core{L1: 64 << 10, L2: 1 << 20}) {
+			t.Errorf("last levels are %v, a core has %+v", h.LastLevels, h.Core)
 		}
 	})
 	t.Run("one kind of core", func(t *testing.T) {
@@ -426,14 +428,166 @@ func TestHostString(t *testing.T) {
 	}
 }
 
-func TestLastLevelHoldsData(t *testing.T) {
-	code := Cache{Level: 1, Type: "instruction", Bytes: 64 << 10}
-	data := Cache{Level: 1, Type: "data", Bytes: 48 << 10}
-	if last, ok := (Host{Caches: []Cache{data, code}}).LastLevel(); !ok || last != data {
-		t.Errorf("last level is %v, %v; want %v", last, ok, data)
+// layer is a level of cache that each group of so many neighbouring CPUs shares.
+type layer struct {
+	level int
+	kind  string
+	size  string
+	group int
+}
+
+// sys makes the tree of CPUs that all have the same layers. CPUs that are not in
+// the list are offline: they have no caches and stand in no list of sharers.
+func sys(cpus []int, layers ...layer) map[string]string {
+	files := map[string]string{}
+	for _, cpu := range cpus {
+		for i, l := range layers {
+			var shared []string
+			for _, other := range cpus {
+				if other/l.group == cpu/l.group {
+					shared = append(shared, strconv.Itoa(other))
+				}
+			}
+			maps.Copy(files, cacheFiles(cpu, i, strconv.Itoa(l.level)+"\n", l.kind+"\n", l.size+"\n", "64\n", strings.Join(shared, ",")+"\n"))
+		}
 	}
-	if last, ok := (Host{Caches: []Cache{code}}).LastLevel(); ok {
-		t.Errorf("last level is %v; want none", last)
+	return files
+}
+
+// sharers says which CPUs share a cache of some of them.
+func sharers(index int, list string, cpus ...int) map[string]string {
+	files := map[string]string{}
+	for _, cpu := range cpus {
+		files[fmt.Sprintf("sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index)] = list + "\n"
+	}
+	return files
+}
+
+func span(from, to int) (cpus []int) {
+	for cpu := from; cpu <= to; cpu++ {
+		cpus = append(cpus, cpu)
+	}
+	return cpus
+}
+
+// Which caches the threads reach together, and what a core can count on, on
+// machines of all shapes.
+func TestMachines(t *testing.T) {
+	const kib, mib = 1 << 10, 1 << 20
+	zen := []layer{{1, "Data", "32K", 1}, {1, "Instruction", "32K", 1}, {2, "Unified", "1024K", 1}, {3, "Unified", "32768K", 8}}
+	xeon := []layer{{1, "Data", "48K", 1}, {2, "Unified", "2048K", 1}, {3, "Unified", "61440K", 28}}
+	online := func(list string) map[string]string {
+		return map[string]string{"sys/devices/system/cpu/online": list + "\n"}
+	}
+	allowed := func(list string) map[string]string {
+		return map[string]string{"proc/self/status": "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t" + list + "\n"}
+	}
+	for _, c := range []struct {
+		name   string
+		usable int
+		files  map[string]string
+		caches string
+		last   map[int]int64 // by threads
+		core   Core
+	}{
+		{"a virtual machine with two cores of an EPYC of Zen 5", 2, with(online("0-1"), allowed("0-1"),
+			sys(span(0, 1), layer{1, "Data", "48K", 1}, layer{1, "Instruction", "32K", 1}, layer{2, "Unified", "1024K", 1}, layer{3, "Unified", "32768K", 2})),
+			"2 × L1d 48 KiB, 2 × L1i 32 KiB, 2 × L2 1 MiB, 1 × L3 32 MiB", map[int]int64{1: 32 * mib, 2: 32 * mib}, Core{48 * kib, mib, 16 * mib}},
+		{"a virtual machine with two cores of a Xeon, whose L3 is all of the host's", 2, with(online("0-1"), allowed("0-1"),
+			sys(span(0, 1), layer{1, "Data", "48K", 1}, layer{2, "Unified", "2048K", 1}, layer{3, "Unified", "491520K", 2})),
+			"2 × L1d 48 KiB, 2 × L2 2 MiB, 1 × L3 480 MiB", map[int]int64{1: 480 * mib, 2: 480 * mib}, Core{48 * kib, 2 * mib, 240 * mib}},
+		{"eight L3s", 64, with(online("0-63"), allowed("0-63"), sys(span(0, 63), zen...)),
+			"64 × L1d 32 KiB, 64 × L1i 32 KiB, 64 × L2 1 MiB, 8 × L3 32 MiB", map[int]int64{1: 32 * mib, 3: 96 * mib, 8: 256 * mib, 64: 256 * mib}, Core{32 * kib, mib, 4 * mib}},
+		{"two sockets", 56, with(online("0-55"), allowed("0-55"), sys(span(0, 55), xeon...)),
+			"56 × L1d 48 KiB, 56 × L2 2 MiB, 2 × L3 60 MiB", map[int]int64{1: 60 * mib, 2: 120 * mib, 56: 120 * mib}, Core{48 * kib, 2 * mib, 61440 * kib / 28}},
+		{"two sockets, a CPU set on one of them", 4, with(online("0-55"), allowed("30-33"), sys(span(0, 55), xeon...)),
+			"56 × L1d 48 KiB, 56 × L2 2 MiB, 2 × L3 60 MiB", map[int]int64{1: 60 * mib, 4: 60 * mib}, Core{48 * kib, 2 * mib, 61440 * kib / 28}},
+		{"eight L3s, a CPU set with holes over three of them", 5, with(online("0-63"), allowed("0,9,11,40-41"), sys(span(0, 63), zen...)),
+			"64 × L1d 32 KiB, 64 × L1i 32 KiB, 64 × L2 1 MiB, 8 × L3 32 MiB", map[int]int64{1: 32 * mib, 2: 64 * mib, 5: 96 * mib}, Core{32 * kib, mib, 4 * mib}},
+		{"offline CPUs take a whole L3 away", 20, with(online("0-7,16-27"), allowed("0-7,16-27"), sys(append(span(0, 7), span(16, 27)...), zen...)),
+			"20 × L1d 32 KiB, 20 × L1i 32 KiB, 20 × L2 1 MiB, 1 × L3 32 MiB, 2 × L3 32 MiB", map[int]int64{20: 96 * mib}, Core{32 * kib, mib, 4 * mib}},
+		{"hybrid cores: two fast ones, a cluster of four, and two that have no L3", 8, with(online("0-1,4-9"), allowed("0-1,4-9"),
+			sys(span(0, 1), layer{1, "Data", "48K", 1}, layer{2, "Unified", "2560K", 1}, layer{3, "Unified", "12288K", 8}),
+			sys(span(4, 7), layer{1, "Data", "32K", 1}, layer{2, "Unified", "4096K", 4}, layer{3, "Unified", "12288K", 8}),
+			sys(span(8, 9), layer{1, "Data", "32K", 1}, layer{2, "Unified", "2048K", 2}),
+			sharers(2, "0-1,4-7", 0, 1, 4, 5, 6, 7)), // one L3 for all that have one
+			"2 × L1d 48 KiB, 6 × L1d 32 KiB, 1 × L2 4 MiB, 2 × L2 2.5 MiB, 1 × L2 2 MiB, 1 × L3 12 MiB", map[int]int64{1: 12 * mib, 2: 14 * mib, 8: 14 * mib}, Core{32 * kib, mib, 2 * mib}},
+		{"a container without /sys", 4, allowed("0-3"), "", map[int]int64{1: 0, 4: 0}, Core{}},
+		{"a thread that stays on one core says nothing of the process", 2, with(online("0-1"), allowed("1"), sys(span(0, 1), zen...)),
+			"2 × L1d 32 KiB, 2 × L1i 32 KiB, 2 × L2 1 MiB, 1 × L3 32 MiB", map[int]int64{2: 32 * mib}, Core{32 * kib, mib, 16 * mib}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := Host{Cores: c.usable, Usable: c.usable, GOMAXPROCS: c.usable}
+			h.readLinux(tree(c.files))
+			h.finish()
+			var caches []string
+			for _, one := range h.Caches {
+				caches = append(caches, fmt.Sprintf("%d × %v", one.Count, one))
+			}
+			if got := strings.Join(caches, ", "); got != c.caches {
+				t.Errorf("caches are %s; want %s", got, c.caches)
+			}
+			for threads, want := range c.last {
+				if got := h.LastLevel(threads); got != want {
+					t.Errorf("%d threads reach %s of last-level caches; want %s", threads, BinarySize(got), BinarySize(want))
+				}
+			}
+			if h.Core != c.core {
+				t.Errorf("a core has %+v; want %+v", h.Core, c.core)
+			}
+		})
+	}
+}
+
+// Four times all caches that the threads reach, unless memory is short.
+func TestMemorySet(t *testing.T) {
+	const mib, gib = 1 << 20, int64(1 << 30)
+	eight := Host{LastLevels: slices.Repeat([]int64{32 * mib}, 8), Free: 64 * gib}
+	small := eight
+	small.Free = 2 * gib
+	for _, c := range []struct {
+		name    string
+		h       Host
+		threads int
+		limit   int64
+		want    int64
+		doubt   string
+	}{
+		{"one thread, one cache", eight, 1, gib << 10, 128 * mib, ""},
+		{"all caches", eight, 64, gib << 10, gib, ""},
+		{"a quarter of what is free", small, 64, gib << 10, 512 * mib, "at most 512 MiB, 2 times the last-level caches of 256 MiB and not 4 times"},
+		{"just enough", Host{LastLevels: []int64{32 * mib}, Memory: gib}, 1, gib, 128 * mib, ""},
+		{"a limit", eight, 64, 100 * mib, 100 * mib, "0.39 times the last-level caches"},
+		{"unknown caches", Host{Free: 8 * gib}, 2, gib, 256 * mib, "last-level cache is unknown"},
+		{"nothing known", Host{}, 2, 64 * mib, 64 * mib, "unknown"},
+	} {
+		got, doubt := c.h.MemorySet(c.threads, c.limit)
+		if got != c.want || !strings.Contains(doubt, c.doubt) || (doubt == "") != (c.doubt == "") {
+			t.Errorf("%s: %s, %q; want %s, %q", c.name, BinarySize(got), doubt, BinarySize(c.want), c.doubt)
+		}
+	}
+}
+
+// What GODEBUG takes away is not there, in a process of its own.
+func TestHas(t *testing.T) {
+	if want := os.Getenv("HOST_TEST_ABSENT"); want != "" {
+		if Has(want) || slices.Contains(Read().ISA, want) {
+			t.Errorf("%s is there in spite of GODEBUG=%s", want, os.Getenv("GODEBUG"))
+		}
+		return
+	}
+	if Has("sse2", "no such thing") || !Has() {
+		t.Error("all of nothing is there, and what nobody knows is not")
+	}
+	for _, name := range []string{"avx2", "fma", "avx512f", "avx512bw"} {
+		if !Has(name) {
+			continue
+		}
+		cmd := exec.Command(os.Args[0], "-test.run=^TestHas$")
+		cmd.Env = append(os.Environ(), "GODEBUG=cpu."+name+"=off", "HOST_TEST_ABSENT="+name)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("without %s: %v\n%s", name, err, out)
+		}
 	}
 }
 
@@ -441,8 +595,8 @@ func TestBinarySize(t *testing.T) {
 	for n, want := range map[int64]string{
 		0: "0 B", 1023: "1023 B", 1024: "1 KiB", 48 << 10: "48 KiB", 1536 << 10: "1.5 MiB", 480 << 20: "480 MiB", 25276063744: "23.54 GiB", math.MaxInt64: "8 EiB",
 	} {
-		if got := binarySize(n); got != want {
-			t.Errorf("binarySize(%d) is %q; want %q", n, got, want)
+		if got := BinarySize(n); got != want {
+			t.Errorf("BinarySize(%d) is %q; want %q", n, got, want)
 		}
 	}
 }
@@ -465,7 +619,7 @@ func TestCoresUsed(t *testing.T) {
 
 // This machine, whatever it is: facts are plausible, and survive JSON.
 func TestReadHost(t *testing.T) {
-	h := ReadHost()
+	h := Read()
 	if h.Arch != runtime.GOARCH || h.OS != runtime.GOOS || h.GoVersion != runtime.Version() || h.Date.IsZero() {
 		t.Errorf("host is %+v", h)
 	}

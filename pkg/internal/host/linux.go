@@ -1,4 +1,4 @@
-package bench
+package host
 
 import (
 	"bufio"
@@ -15,9 +15,9 @@ import (
 // systems. root is the file system's root.
 func (h *Host) readLinux(root fs.FS) {
 	h.readCPUInfo(root)
-	if cpus, ok := parseCPUList(text(root, "sys/devices/system/cpu/online")); ok {
-		h.Cores = max(len(cpus), h.Usable)
-		h.readCaches(root, cpus)
+	if online, ok := parseCPUList(text(root, "sys/devices/system/cpu/online")); ok {
+		h.Cores = max(len(online), h.Usable)
+		h.readCaches(root, online, h.usable(root, online))
 	}
 	h.readMemory(root)
 	h.readCgroups(root)
@@ -97,16 +97,34 @@ func parseCPUList(s string) ([]int, bool) {
 	return slices.Compact(cpus), true
 }
 
-// readCaches collects the caches of all cores; caches that several cores share
-// are counted once.
-func (h *Host) readCaches(root fs.FS, cpus []int) {
+// usable returns the CPUs that this process may run on, which is its Usable in
+// number. A thread that keeps itself on some of them is no measure for the process.
+func (h *Host) usable(root fs.FS, online []int) []int {
+	usable := online
+	lines(root, "proc/self/status", func(line string) {
+		if list, ok := strings.CutPrefix(line, "Cpus_allowed_list:"); ok {
+			allowed, ok := parseCPUList(list)
+			allowed = slices.DeleteFunc(allowed, func(cpu int) bool { return !slices.Contains(online, cpu) })
+			if ok && len(allowed) == h.Usable {
+				usable = allowed
+			}
+		}
+	})
+	return usable
+}
+
+// readCaches collects the caches of all cores; a cache that several cores share
+// is counted once.
+func (h *Host) readCaches(root fs.FS, online, usable []int) {
 	type instance struct {
 		Cache
 		shared string
 	}
-	seen := make(map[instance]bool)
-	count := make(map[Cache]int)
-	for _, cpu := range cpus {
+	seen, reached := map[instance]bool{}, map[instance]bool{}
+	count := map[Cache]int{}
+	for _, cpu := range online {
+		mine := slices.Contains(usable, cpu)
+		var last instance
 		for index := 0; ; index++ {
 			dir := fmt.Sprintf("sys/devices/system/cpu/cpu%d/cache/index%d", cpu, index)
 			if _, err := fs.Stat(root, dir); err != nil {
@@ -128,10 +146,21 @@ func (h *Host) readCaches(root fs.FS, cpus []int) {
 			} else {
 				shared = strconv.Itoa(cpu)
 			}
-			if in := (instance{c, shared}); !seen[in] {
+			in := instance{c, shared}
+			if !seen[in] {
 				seen[in] = true
 				count[c]++
 			}
+			if mine {
+				h.Core.count(c)
+			}
+			if c.Type != "instruction" && c.Level > last.Level {
+				last = in
+			}
+		}
+		if mine && last.Bytes > 0 && !reached[last] {
+			reached[last] = true
+			h.LastLevels = append(h.LastLevels, last.Bytes)
 		}
 	}
 	for c, n := range count {

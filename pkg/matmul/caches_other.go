@@ -1,5 +1,0 @@
-//go:build !linux && !darwin
-
-package matmul
-
-func readCaches() Caches { return Caches{} }
