@@ -10,15 +10,6 @@ import (
 	"memorywall/pkg/internal/arg"
 )
 
-func preset(t testing.TB, id string) Model {
-	t.Helper()
-	m, err := Preset(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
 func config0(t testing.TB, id string) []byte {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + id + ".json")
@@ -49,7 +40,7 @@ func TestParams(t *testing.T) {
 		{"gpt-2-xl", 1_557_611_200, 1_557_611_200, 1_557_611_200 - 1024*1600},
 		{"smollm2-135m", 134_515_008, 134_515_008, 134_515_008},
 	} {
-		p := preset(t, c.id).Params()
+		p := Preset(c.id).Params()
 		if p.Total != c.total || p.Active != c.active || p.Read != c.read {
 			t.Errorf("%s: %+v, want total %d, active %d, read %d", c.id, p, c.total, c.active, c.read)
 		}
@@ -183,7 +174,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"mistral-7b", func(m *Model) { m.WindowLayers = 33 }, "window layers is 33"},
 		{"mistral-7b", func(m *Model) { m.Window = 0 }, "window is 0"},
 	} {
-		m := preset(t, c.id)
+		m := Preset(c.id)
 		c.change(&m)
 		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.id, err, c.want)
@@ -192,7 +183,7 @@ func TestValidateRefuses(t *testing.T) {
 			t.Errorf("%s: %s: its parameters were counted", c.id, c.want)
 		}
 	}
-	m := preset(t, "llama-3-8b")
+	m := Preset("llama-3-8b")
 	m.Width, m.FFN = math.MaxInt64/2, math.MaxInt64/2
 	if err := arg.Maybe(func() { m.Params() }); !errors.Is(err, arg.ErrOverflow) || !strings.Contains(err.Error(), "parameters of") {
 		t.Errorf("overflow: %v", err)
@@ -204,7 +195,7 @@ func TestPresetNames(t *testing.T) {
 		{"llama-3-8b", "llama-3-8b"}, {"Llama 3 8B", "llama-3-8b"}, {"LLAMA3 70b", "llama-3-70b"}, {"405b", "llama-3-405b"},
 		{"mixtral", "mixtral-8x7b"}, {"8×7B", "mixtral-8x7b"}, {"gpt2", "gpt-2-xl"}, {"smol", "smollm2-135m"}, {"llama 70b", "llama-3-70b"}, {"deepseek", "deepseek-v3"},
 	} {
-		if m, err := Preset(c.name); err != nil || m.ID != c.want {
+		if m, err := FindPreset(c.name); err != nil || m.ID != c.want {
 			t.Errorf("Preset(%q) = %q, %v", c.name, m.ID, err)
 		}
 	}
@@ -212,7 +203,7 @@ func TestPresetNames(t *testing.T) {
 		{"llama-3", "it fits more than one: llama-3-8b, llama-3-70b, llama-3-405b"},
 		{"lamma-3-8", "nearest are llama-3-8b"}, {"llama-4-70b", "nearest are llama-3-70b"}, {"", "there is none"}, {"mixtrl", "nearest are mixtral-8x7b"},
 	} {
-		if m, err := Preset(c.name); err == nil || !strings.Contains(err.Error(), c.want) {
+		if m, err := FindPreset(c.name); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Preset(%q) = %q, %v, want %q", c.name, m.ID, err, c.want)
 		}
 	}
@@ -253,7 +244,7 @@ func TestFormats(t *testing.T) {
 
 // Row 9 of the worked examples: DeepSeek-V3, 256 experts, 8 a token.
 func TestTouched(t *testing.T) {
-	m := preset(t, "deepseek-v3")
+	m := Preset("deepseek-v3")
 	for _, c := range []struct {
 		batch int64
 		want  float64
@@ -265,7 +256,7 @@ func TestTouched(t *testing.T) {
 	if got := m.ReadParams(1); got != float64(m.Params().Read) {
 		t.Errorf("one token reads %v parameters", got)
 	}
-	if arg.Maybe(func() { preset(t, "llama-3-8b").Touched(1) }) == nil || arg.Maybe(func() { m.Touched(0) }) == nil {
+	if arg.Maybe(func() { Preset("llama-3-8b").Touched(1) }) == nil || arg.Maybe(func() { m.Touched(0) }) == nil {
 		t.Error("taken")
 	}
 }

@@ -1,6 +1,9 @@
 package transformer
 
-import "memorywall/pkg/internal/pick"
+import (
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/pick"
+)
 
 const hub = "config.json of huggingface.co/"
 
@@ -49,14 +52,22 @@ func Presets() []Model {
 	}
 }
 
-// Preset returns the preset of a name: its ID, its name in full, or any part of
-// them that no other has, without regard to case, spaces and punctuation. The
-// error lists the presets that come nearest.
-func Preset(name string) (Model, error) {
+// FindPreset returns the preset of a name: its ID, its name in full, or any part
+// of them that no other has, without regard to case, spaces and punctuation.
+// The error lists the presets that come nearest.
+func FindPreset(name string) (Model, error) {
 	all := Presets()
 	at, err := pick.One("transformer", "model", name, len(all), func(i int) []string { return []string{all[i].ID, all[i].Name} })
 	if err != nil {
 		return Model{}, err
 	}
 	return all[at], nil
+}
+
+// Preset returns the preset that [FindPreset] finds, and panics if there is
+// none.
+func Preset(name string) Model {
+	m, err := FindPreset(name)
+	arg.Check(err)
+	return m
 }
