@@ -52,14 +52,7 @@ func Climb(n int, o Options, names ...string) (Ladder, error) {
 	g := roofline.Square(int64(n), 4)
 	var cases []Case
 	for _, r := range rungs {
-		traffic, err := r.Work(g)
-		if err != nil {
-			return Ladder{}, err
-		}
-		bytes, err := traffic.Bytes(g.ElemBytes)
-		if err != nil {
-			return Ladder{}, err
-		}
+		bytes := r.Work(g).Bytes(g.ElemBytes)
 		threads := 1
 		switch {
 		case r.Name == "gonum":
@@ -181,14 +174,8 @@ func (r *rotating) next() []float32 {
 func decodeCase(p *problems, m, threads int, weights *rotating) (Case, error) {
 	n := weights.size
 	g := roofline.GEMM{M: int64(m), N: int64(n), K: int64(n), ElemBytes: 4}
-	flops, err := g.FLOPs()
-	if err != nil {
-		return Case{}, err
-	}
-	bytes, err := g.MinBytes()
-	if err != nil {
-		return Case{}, err
-	}
+	flops := g.FLOPs()
+	bytes := g.MinBytes()
 	a, c := smallInts[float32](p, m*n), make([]float32, m*n)
 	return Case{
 		Name:    fmt.Sprintf("m = %d", m),

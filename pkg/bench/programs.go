@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"memorywall/pkg/internal/arg"
 	"memorywall/pkg/matmul"
 	"memorywall/pkg/roofline"
 )
@@ -149,11 +150,8 @@ func DecodePrograms(k, n int, batches []int, o Options) ([]Program, error) {
 
 // leastWork returns the FLOPs and the least bytes of a multiply.
 func leastWork(g roofline.GEMM) (Work, error) {
-	flops, err := g.FLOPs()
-	if err != nil {
-		return Work{}, err
-	}
-	bytes, err := g.MinBytes()
+	flops := g.FLOPs()
+	bytes, err := arg.Try(g.MinBytes)
 	return Work{FLOPs: float64(flops), Bytes: float64(bytes)}, err
 }
 

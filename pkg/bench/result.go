@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"memorywall/pkg/internal/arg"
 )
 
 // Work is what one call does: floating-point operations, and bytes that it
@@ -14,23 +16,14 @@ type Work struct {
 	Bytes float64 `json:"bytes"`
 }
 
-// Intensity returns FLOPs per byte, or an error if either is not counted, or if
-// their quotient is beyond float64.
-func (w Work) Intensity() (float64, error) {
-	if err := w.validate("Work"); err != nil {
-		return 0, err
-	}
-	if w.FLOPs == 0 {
-		return 0, fmt.Errorf("bench: Work.FLOPs is 0: an intensity needs a count of FLOPs")
-	}
-	if w.Bytes == 0 {
-		return 0, fmt.Errorf("bench: Work.Bytes is 0: an intensity needs a count of bytes")
-	}
+// Intensity returns FLOPs per byte. It panics if either is not counted, or their
+// quotient beyond float64.
+func (w Work) Intensity() float64 {
+	arg.Positive("bench", "Work.FLOPs", w.FLOPs, "FLOPs")
+	arg.Positive("bench", "Work.Bytes", w.Bytes, "bytes")
 	i := w.FLOPs / w.Bytes
-	if i == 0 || math.IsInf(i, 1) {
-		return 0, fmt.Errorf("bench: %v FLOPs over %v bytes is %v FLOP/byte: it must be positive and finite", w.FLOPs, w.Bytes, i)
-	}
-	return i, nil
+	arg.Positive("bench", "Work.Intensity", i, "FLOP/byte")
+	return i
 }
 
 func (w Work) validate(what string) error {

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/roofline"
 )
 
 func TestBadArguments(t *testing.T) {
@@ -245,18 +248,18 @@ func TestRates(t *testing.T) {
 	if r.GFLOPS() != 0 || r.GBps() != 0 || len(r.Quantities()) != 1 {
 		t.Errorf("rates of uncounted work: %v", r.Quantities())
 	}
-	if i, err := (Work{FLOPs: 3, Bytes: 2}).Intensity(); err != nil || i != 1.5 {
+	if i, err := arg.Try((Work{FLOPs: 3, Bytes: 2}).Intensity); err != nil || i != 1.5 {
 		t.Errorf("intensity is %v, %v; want 1.5", i, err)
 	}
-	_, err := Work{FLOPs: 3}.Intensity()
+	err := roofline.Maybe(func() { Work{FLOPs: 3}.Intensity() })
 	wantError(t, err, "Work.Bytes is 0")
-	_, err = Work{FLOPs: -3, Bytes: 1}.Intensity()
+	err = roofline.Maybe(func() { Work{FLOPs: -3, Bytes: 1}.Intensity() })
 	wantError(t, err, "Work.FLOPs is -3")
-	_, err = Work{Bytes: 3}.Intensity()
+	err = roofline.Maybe(func() { Work{Bytes: 3}.Intensity() })
 	wantError(t, err, "Work.FLOPs is 0")
-	_, err = Work{FLOPs: 1, Bytes: 5e-324}.Intensity()
-	wantError(t, err, "1 FLOPs over 5e-324 bytes is +Inf FLOP/byte")
-	_, err = Work{FLOPs: 5e-324, Bytes: 1e9}.Intensity()
+	err = roofline.Maybe(func() { Work{FLOPs: 1, Bytes: 5e-324}.Intensity() })
+	wantError(t, err, "Work.Intensity is +Inf FLOP/byte")
+	err = roofline.Maybe(func() { Work{FLOPs: 5e-324, Bytes: 1e9}.Intensity() })
 	wantError(t, err, "is 0 FLOP/byte: it must be positive and finite")
 }
 

@@ -1,8 +1,8 @@
 package cache
 
 import (
-	"fmt"
-
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/roofline"
 	"memorywall/pkg/tiling"
 )
@@ -49,12 +49,9 @@ type Fits struct {
 // other line of B is used, w(k) lines each of row i and of row i + 1 of A (the
 // columns behind the line in row i, those in front of it in row i + 1), and the
 // end of row i and the beginning of row i + 1 of C.
-func NaiveLines(g roofline.GEMM, lineElems int64) (Fits, error) {
-	wk, wn, err := rowLines(g, lineElems)
-	if err != nil {
-		return Fits{}, err
-	}
-	return fits(roofline.Sum{{g.K}, {wk}, {1}}, roofline.Sum{{g.K, wn}, {2, wk}, {wn}})
+func NaiveLines(g roofline.GEMM, lineElems int64) Fits {
+	wk, wn := rowLines(g, lineElems)
+	return fits(num.Sum{{g.K}, {wk}, {1}}, num.Sum{{g.K, wn}, {2, wk}, {wn}})
 }
 
 // ReorderedLines returns the lines that [Layout.Reordered] needs in a fully
@@ -76,30 +73,19 @@ func NaiveLines(g roofline.GEMM, lineElems int64) (Fits, error) {
 // i + 1. In between every other line of B is used, rows i and i + 1 of C, and
 // of A the rest of row i behind p and the beginning of row i + 1 up to p: w(k)
 // lines, and one more if A[i,p] and A[i,p+1] are on the same line.
-func ReorderedLines(g roofline.GEMM, lineElems int64) (Fits, error) {
-	wk, wn, err := rowLines(g, lineElems)
-	if err != nil {
-		return Fits{}, err
-	}
-	return fits(roofline.Sum{{2, wn}, {1}}, roofline.Sum{{g.K, wn}, {wk}, {shared(lineElems, g.K)}, {2, wn}})
+func ReorderedLines(g roofline.GEMM, lineElems int64) Fits {
+	wk, wn := rowLines(g, lineElems)
+	return fits(num.Sum{{2, wn}, {1}}, num.Sum{{g.K, wn}, {wk}, {shared(lineElems, g.K)}, {2, wn}})
 }
 
-func fits(inner, all roofline.Sum) (f Fits, err error) {
-	if f.Inner, err = lines(inner); err != nil {
-		return Fits{}, err
-	}
-	if f.All, err = lines(all); err != nil {
-		return Fits{}, err
-	}
-	return f, nil
-}
+func fits(inner, all num.Sum) Fits { return Fits{Inner: lines(inner), All: lines(all)} }
 
-func lines(need roofline.Sum) (int64, error) {
+func lines(need num.Sum) int64 {
 	v, ok := need.Int64()
 	if !ok {
-		return 0, fmt.Errorf("cache: the lines needed are about %.6g: %w", need.Float64(), roofline.ErrOverflow)
+		arg.Panic(arg.Overflow("cache", "number of lines needed", need.Float64()))
 	}
-	return v, nil
+	return v
 }
 
 // shared is 1 if there are neighbours in a row of k elements that are on the
@@ -143,23 +129,15 @@ func shared(lineElems, k int64) int64 {
 // It is enough for any sizes, since edge tiles are smaller. It is needed, to
 // the line, if k is at least two steps; with one step a tile of A or B can
 // stay for the next tile of C, and the cache misses less than the model loads.
-func TiledLines(g roofline.GEMM, r tiling.Rect, lineElems int64) (int64, error) {
-	if _, _, err := rowLines(g, lineElems); err != nil {
-		return 0, err
-	}
-	if err := r.Validate(); err != nil {
-		return 0, err
-	}
+func TiledLines(g roofline.GEMM, r tiling.Rect, lineElems int64) int64 {
+	rowLines(g, lineElems)
+	arg.Check(r.Validate())
 	bm, bn, bk := min(r.BM, g.M), min(r.BN, g.N), min(r.BK, g.K)
-	if err := multiple("bn", bn, lineElems); err != nil {
-		return 0, err
-	}
-	if err := multiple("bk", bk, lineElems); err != nil {
-		return 0, err
-	}
+	multiple("bn", bn, lineElems)
+	multiple("bk", bk, lineElems)
 	wn, wk := bn/lineElems, bk/lineElems
 
-	need := roofline.Sum{{bm, wn}, {bm - 1, wk}, {1}}
+	need := num.Sum{{bm, wn}, {bm - 1, wk}, {1}}
 	switch { // and the lines of B between the two uses of C
 	case bm == 1:
 		need = append(need, []int64{wn})
@@ -174,25 +152,16 @@ func TiledLines(g roofline.GEMM, r tiling.Rect, lineElems int64) (int64, error) 
 }
 
 // rowLines returns the lines of a row of A and of a row of B or C.
-func rowLines(g roofline.GEMM, lineElems int64) (wk, wn int64, err error) {
-	if lineElems < 1 {
-		return 0, 0, fmt.Errorf("cache: line is %d elements: it must be at least 1", lineElems)
-	}
-	if _, err := g.FLOPs(); err != nil {
-		return 0, 0, err
-	}
-	if err := multiple("n", g.N, lineElems); err != nil {
-		return 0, 0, err
-	}
-	if err := multiple("k", g.K, lineElems); err != nil {
-		return 0, 0, err
-	}
-	return g.K / lineElems, g.N / lineElems, nil
+func rowLines(g roofline.GEMM, lineElems int64) (wk, wn int64) {
+	arg.Size("cache", "line", lineElems)
+	g.FLOPs()
+	multiple("n", g.N, lineElems)
+	multiple("k", g.K, lineElems)
+	return g.K / lineElems, g.N / lineElems
 }
 
-func multiple(what string, v, lineElems int64) error {
+func multiple(what string, v, lineElems int64) {
 	if v%lineElems != 0 {
-		return fmt.Errorf("cache: %s is %d: it must be a multiple of the %d elements of a line", what, v, lineElems)
+		arg.Refuse(what, v, "cache: %s is %d: it must be a multiple of the %d elements of a line", what, v, lineElems)
 	}
-	return nil
 }

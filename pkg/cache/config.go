@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"memorywall/pkg/roofline"
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 )
 
 // Policy says what a level does with writes.
@@ -45,7 +46,7 @@ type Config struct {
 // beyond int64 is taken for the largest int64, which is more than any cache may
 // have: see [Config.Validate].
 func FullyAssociative(name string, lines, lineBytes int64) Config {
-	size, ok := roofline.Sum{{lines, lineBytes}}.Int64()
+	size, ok := num.Sum{{lines, lineBytes}}.Int64()
 	if !ok {
 		size = math.MaxInt64
 	}
@@ -77,19 +78,19 @@ func (c Config) lines() int64 { return c.SizeBytes / c.LineBytes }
 func (c Config) Validate() error {
 	switch {
 	case c.LineBytes < 1 || c.LineBytes&(c.LineBytes-1) != 0:
-		return fmt.Errorf("cache: %s: line is %d bytes: it must be a power of two", c.name(), c.LineBytes)
+		return arg.Errorf("line", c.LineBytes, "cache: %s: line is %d bytes: it must be a power of two", c.name(), c.LineBytes)
 	case c.SizeBytes < 1:
-		return fmt.Errorf("cache: %s: size is %d bytes: it must be at least one line", c.name(), c.SizeBytes)
+		return arg.Errorf("size", c.SizeBytes, "cache: %s: size is %d bytes: it must be at least one line", c.name(), c.SizeBytes)
 	case c.Ways < 0:
-		return fmt.Errorf("cache: %s: ways is %d: it must be at least 1, or 0 for fully associative", c.name(), c.Ways)
+		return arg.Errorf("ways", c.Ways, "cache: %s: ways is %d: it must be at least 1, or 0 for fully associative", c.name(), c.Ways)
 	case c.lines() > MaxLines:
-		return fmt.Errorf("cache: %s: size is %d bytes, %d lines: it must be at most %d lines", c.name(), c.SizeBytes, c.lines(), MaxLines)
+		return arg.Errorf("size", c.SizeBytes, "cache: %s: size is %d bytes, %d lines: it must be at most %d lines", c.name(), c.SizeBytes, c.lines(), MaxLines)
 	case c.SizeBytes%c.LineBytes != 0:
-		return fmt.Errorf("cache: %s: size is %d bytes: it must be a multiple of the line, %d bytes", c.name(), c.SizeBytes, c.LineBytes)
+		return arg.Errorf("size", c.SizeBytes, "cache: %s: size is %d bytes: it must be a multiple of the line, %d bytes", c.name(), c.SizeBytes, c.LineBytes)
 	case c.Ways > 0 && c.lines()%c.Ways != 0:
-		return fmt.Errorf("cache: %s: size is %d bytes: it must be a multiple of ways × line, %d × %d bytes", c.name(), c.SizeBytes, c.Ways, c.LineBytes)
+		return arg.Errorf("size", c.SizeBytes, "cache: %s: size is %d bytes: it must be a multiple of ways × line, %d × %d bytes", c.name(), c.SizeBytes, c.Ways, c.LineBytes)
 	case c.Policy != WriteBack && c.Policy != WriteThrough:
-		return fmt.Errorf("cache: %s: policy is %v: it must be WriteBack or WriteThrough", c.name(), c.Policy)
+		return arg.Errorf("policy", c.Policy, "cache: %s: policy is %v: it must be WriteBack or WriteThrough", c.name(), c.Policy)
 	}
 	return nil
 }

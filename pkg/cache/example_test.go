@@ -11,17 +11,9 @@ import (
 func ExampleHierarchy() {
 	l1 := cache.Config{Name: "L1", SizeBytes: 48 << 10, LineBytes: 64, Ways: 12}
 	l2 := cache.Config{Name: "L2", SizeBytes: 2 << 20, LineBytes: 64, Ways: 16}
-	h, err := cache.New(l1, l2)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	layout, err := cache.Place(roofline.Square(128, 4))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := layout.Tiled(h, tiling.SquareTile(32)); err != nil {
+	h := cache.New(l1, l2)
+	layout := cache.Place(roofline.Square(128, 4))
+	if err := roofline.Maybe(func() { layout.Tiled(h, tiling.SquareTile(32)) }); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -38,40 +30,16 @@ func ExampleHierarchy() {
 func ExampleLayout_TiledIn() {
 	g := roofline.Square(64, 4)
 	tile := tiling.SquareTile(16)
-	layout, err := cache.Place(g)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	room, err := tile.FastElems()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	pad, err := cache.NewScratchpad(room)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	traffic, err := layout.TiledIn(pad, tile)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	layout := cache.Place(g)
+	room := tile.FastElems()
+	pad := cache.NewScratchpad(room)
+	traffic := layout.TiledIn(pad, tile)
 	fmt.Println("model:", traffic.Loads, "loads with room for", room)
 
-	need, err := cache.TiledLines(g, tile, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	need := cache.TiledLines(g, tile, 1)
 	for _, capacity := range []int64{room, need} {
-		h, err := cache.New(cache.FullyAssociative("cache", capacity, g.ElemBytes))
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		if err := layout.Tiled(h, tile); err != nil {
+		h := cache.New(cache.FullyAssociative("cache", capacity, g.ElemBytes))
+		if err := roofline.Maybe(func() { layout.Tiled(h, tile) }); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -84,7 +52,7 @@ func ExampleLayout_TiledIn() {
 }
 
 func ExampleNew() {
-	_, err := cache.New(cache.Config{Name: "L1", SizeBytes: 48 << 10, LineBytes: 64, Ways: 10})
+	err := roofline.Maybe(func() { cache.New(cache.Config{Name: "L1", SizeBytes: 48 << 10, LineBytes: 64, Ways: 10}) })
 	fmt.Println(err)
 	// Output:
 	// cache: L1: size is 49152 bytes: it must be a multiple of ways × line, 10 × 64 bytes

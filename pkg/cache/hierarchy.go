@@ -1,9 +1,10 @@
 package cache
 
 import (
-	"errors"
 	"fmt"
 	"math"
+
+	"memorywall/pkg/internal/arg"
 )
 
 // Hierarchy is a stack of caches above memory. It is not safe for use by
@@ -23,22 +24,20 @@ type Hierarchy struct {
 // is evicted is written to the next level, before the new line is fetched. If
 // that write covers a whole line of the next level and misses there, nothing
 // needs to be fetched for it.
-func New(levels ...Config) (*Hierarchy, error) { return build(fewWays, levels) }
+func New(levels ...Config) *Hierarchy { return build(fewWays, levels) }
 
-func build(few int64, levels []Config) (*Hierarchy, error) {
+func build(few int64, levels []Config) *Hierarchy {
 	if len(levels) == 0 {
-		return nil, fmt.Errorf("cache: levels is 0: there must be at least 1")
+		arg.Refuse("levels", 0, "cache: levels is 0: there must be at least 1")
 	}
 	h := &Hierarchy{configs: make([]Config, len(levels)), levels: make([]*level, len(levels))}
 	for i, c := range levels {
 		if c.Name == "" {
 			c.Name = fmt.Sprintf("L%d", i+1)
 		}
-		if err := c.Validate(); err != nil {
-			return nil, err
-		}
+		arg.Check(c.Validate())
 		if i > 0 && c.LineBytes < levels[i-1].LineBytes {
-			return nil, fmt.Errorf("cache: %s: line is %d bytes: it must be at least that of %s above it, %d", c.Name, c.LineBytes, h.configs[i-1].Name, levels[i-1].LineBytes)
+			arg.Refuse("line", c.LineBytes, "cache: %s: line is %d bytes: it must be at least that of %s above it, %d", c.Name, c.LineBytes, h.configs[i-1].Name, levels[i-1].LineBytes)
 		}
 		h.configs[i] = c
 	}
@@ -47,7 +46,7 @@ func build(few int64, levels []Config) (*Hierarchy, error) {
 		below = newLevel(h.configs[i], below, few)
 		h.levels[i] = below
 	}
-	return h, nil
+	return h
 }
 
 // Levels returns the description of each level, as built.
@@ -84,22 +83,21 @@ func (h *Hierarchy) Flush() {
 }
 
 // Read is a read of bytes at an address.
-func (h *Hierarchy) Read(addr, bytes int64) error { return h.access(addr, bytes, 0) }
+func (h *Hierarchy) Read(addr, bytes int64) { h.access(addr, bytes, 0) }
 
 // Write is a write of bytes at an address.
-func (h *Hierarchy) Write(addr, bytes int64) error { return h.access(addr, bytes, dirty) }
+func (h *Hierarchy) Write(addr, bytes int64) { h.access(addr, bytes, dirty) }
 
-var errNoLevels = errors.New("cache: the Hierarchy has no levels: New makes one that has")
+func noLevels() {
+	arg.Refuse("Hierarchy", "empty", "cache: the Hierarchy has no levels: New makes one that has")
+}
 
-func (h *Hierarchy) access(addr, bytes int64, write uint64) error {
+func (h *Hierarchy) access(addr, bytes int64, write uint64) {
 	if len(h.levels) == 0 {
-		return errNoLevels
+		noLevels()
 	}
-	if err := checkAccess(addr, bytes); err != nil {
-		return err
-	}
+	checkAccess(addr, bytes)
 	h.span(uint64(addr), uint64(bytes), write)
-	return nil
 }
 
 // span is an access that may reach over several lines.
@@ -113,16 +111,12 @@ func (h *Hierarchy) span(addr, bytes, write uint64) {
 	}
 }
 
-func checkAccess(addr, bytes int64) error {
-	switch {
-	case addr < 0:
-		return fmt.Errorf("cache: address is %d: it must be at least 0", addr)
-	case bytes < 1:
-		return fmt.Errorf("cache: an access is of %d bytes: it must be of at least 1", bytes)
-	case addr > math.MaxInt64-bytes:
-		return fmt.Errorf("cache: an access of %d bytes at address %d: it must end before 2^63", bytes, addr)
+func checkAccess(addr, bytes int64) {
+	arg.AtLeast("cache", "address", addr, 0)
+	arg.Size("cache", "bytes of an access", bytes)
+	if addr > math.MaxInt64-bytes {
+		arg.Refuse("address", addr, "cache: an access of %d bytes at address %d: it must end before 2^63", bytes, addr)
 	}
-	return nil
 }
 
 // Access is one access in the body of a loop.
@@ -133,11 +127,11 @@ type Access struct {
 	Write  bool
 }
 
-// A Machine takes the accesses of a loop: a Hierarchy or a Scratchpad.
-type Machine interface {
+// A Sink takes the accesses of a loop: a Hierarchy or a Scratchpad.
+type Sink interface {
 	// Loop does the accesses of the body in order, and that count times; after
 	// each round every access moves on by its stride. It does not keep body.
-	Loop(count int64, body []Access) error
+	Loop(count int64, body []Access)
 }
 
 // A step is an access of a loop on its way.
@@ -161,12 +155,10 @@ type step struct {
 // has accesses, for nothing that was used since can push them out. So the
 // further rounds on these lines all hit, and leave the order of use as it is:
 // they are only counted.
-func (h *Hierarchy) Loop(count int64, body []Access) error {
-	if count < 0 {
-		return fmt.Errorf("cache: count is %d: it must be at least 0", count)
-	}
+func (h *Hierarchy) Loop(count int64, body []Access) {
+	arg.AtLeast("cache", "count", count, 0)
 	if len(h.levels) == 0 {
-		return errNoLevels
+		noLevels()
 	}
 	top := h.levels[0]
 	line := uint64(1) << top.shift
@@ -177,9 +169,7 @@ func (h *Hierarchy) Loop(count int64, body []Access) error {
 		if count == 0 {
 			break
 		}
-		if err := checkLoop(count, a); err != nil {
-			return err
-		}
+		checkLoop(count, a)
 		s := step{addr: uint64(a.Addr), bytes: uint64(a.Bytes), stride: a.Stride}
 		if a.Write {
 			s.write = dirty
@@ -195,7 +185,7 @@ func (h *Hierarchy) Loop(count int64, body []Access) error {
 	}
 	h.steps = steps
 	if len(steps) == 0 {
-		return nil
+		return
 	}
 	through := top.through && writes > 0 // the next level sees every single one
 	batch := len(steps) <= top.ways
@@ -252,7 +242,6 @@ func (h *Hierarchy) Loop(count int64, body []Access) error {
 			}
 		}
 	}
-	return nil
 }
 
 // settle finds the line that the access is on and how long it stays there.
@@ -282,17 +271,14 @@ func (s *step) settle(top *level) {
 
 // checkLoop refuses an access that leaves the addresses there are, in any of
 // count ≥ 1 rounds.
-func checkLoop(count int64, a Access) error {
-	if err := checkAccess(a.Addr, a.Bytes); err != nil {
-		return err
-	}
+func checkLoop(count int64, a Access) {
+	checkAccess(a.Addr, a.Bytes)
 	if a.Stride == 0 || count == 1 {
-		return nil
+		return
 	}
 	far := a.Stride * (count - 1)
 	last := a.Addr + far
-	if far/(count-1) != a.Stride || (a.Stride > 0) != (last > a.Addr) || checkAccess(last, a.Bytes) != nil {
-		return fmt.Errorf("cache: a loop of %d rounds from address %d with stride %d: all of it must lie from 0 to 2^63", count, a.Addr, a.Stride)
+	if far/(count-1) != a.Stride || (a.Stride > 0) != (last > a.Addr) || last < 0 || last > math.MaxInt64-a.Bytes {
+		arg.Refuse("stride", a.Stride, "cache: a loop of %d rounds from address %d with stride %d: all of it must lie from 0 to 2^63", count, a.Addr, a.Stride)
 	}
-	return nil
 }

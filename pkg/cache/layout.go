@@ -1,9 +1,10 @@
 package cache
 
 import (
-	"fmt"
 	"math/bits"
 
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/roofline"
 )
 
@@ -21,18 +22,17 @@ const pageBytes = 4096
 
 // Place returns the matrices one behind the other, each at the start of a page
 // of 4096 bytes, with no gaps between the rows.
-func Place(g roofline.GEMM) (Layout, error) { return PlaceLD(g, g.K, g.N, g.N) }
+func Place(g roofline.GEMM) Layout { return PlaceLD(g, g.K, g.N, g.N) }
 
 // PlaceLD is Place with leading dimensions, in elements: lda ≥ k, ldb ≥ n,
 // ldc ≥ n. Larger ones leave gaps between the rows.
-func PlaceLD(g roofline.GEMM, lda, ldb, ldc int64) (Layout, error) {
+func PlaceLD(g roofline.GEMM, lda, ldb, ldc int64) Layout {
 	l := Layout{GEMM: g, LDA: lda, LDB: ldb, LDC: ldc}
-	if err := l.Validate(); err != nil {
-		return Layout{}, err
-	}
+	arg.Check(l.Validate())
 	l.BaseB = pages(l.BaseA + g.M*lda*g.ElemBytes)
 	l.BaseC = pages(l.BaseB + g.K*ldb*g.ElemBytes)
-	return l, l.Validate()
+	arg.Check(l.Validate())
+	return l
 }
 
 func pages(addr int64) int64 { return (addr + pageBytes - 1) / pageBytes * pageBytes }
@@ -53,14 +53,14 @@ func (l Layout) Validate() error {
 		{"c", "n", l.M, l.N, l.LDC, l.BaseC},
 	} {
 		if m.ld < m.cols {
-			return fmt.Errorf("cache: ld%s is %d: it must be at least %s = %d", m.name, m.ld, m.row, m.cols)
+			return arg.Errorf("ld"+m.name, m.ld, "cache: ld%s is %d: it must be at least %s = %d", m.name, m.ld, m.row, m.cols)
 		}
 		if m.base < 0 {
-			return fmt.Errorf("cache: base of %s is %d: it must be at least 0", m.name, m.base)
+			return arg.Errorf("base", m.base, "cache: base of %s is %d: it must be at least 0", m.name, m.base)
 		}
-		end := roofline.Sum{{m.rows, m.ld, l.ElemBytes}, {m.base}}
+		end := num.Sum{{m.rows, m.ld, l.ElemBytes}, {m.base}}
 		if v, ok := end.Int64(); !ok || bits.Len64(uint64(v)) > 62 {
-			return fmt.Errorf("cache: %s ends at address %s: it must end before 2^62: use smaller matrices", m.name, end.Big())
+			return arg.Errorf(m.name, end.Big(), "cache: %s ends at address %s: it must end before 2^62: use smaller matrices", m.name, end.Big())
 		}
 	}
 	return nil

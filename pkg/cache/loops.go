@@ -1,23 +1,19 @@
 package cache
 
 import (
-	"errors"
-	"fmt"
-
-	"memorywall/pkg/roofline"
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/tiling"
 )
 
-// A sender sends the accesses of loops to a machine. Once one of them fails, it
-// sends nothing more.
+// A sender sends the accesses of loops to a sink.
 type sender struct {
-	to   Machine
+	to   Sink
 	s    int64 // bytes of an element
 	body []Access
-	err  error
 }
 
-func (l Layout) sender(to Machine) *sender {
+func (l Layout) sender(to Sink) *sender {
 	return &sender{to: to, s: l.ElemBytes, body: make([]Access, 0, 4)}
 }
 
@@ -32,12 +28,10 @@ func (x *sender) write(addr, stride int64) *sender { return x.add(addr, stride, 
 
 // times ends the body: it is done so many times.
 func (x *sender) times(count int64) {
-	switch {
-	case x.to == nil:
-		x.err = errors.New("cache: the machine is nil: it must be a Hierarchy or a Scratchpad")
-	case x.err == nil:
-		x.err = x.to.Loop(count, x.body)
+	if x.to == nil {
+		arg.Refuse("to", nil, "cache: to is nil: it must be a Hierarchy or a Scratchpad")
 	}
+	x.to.Loop(count, x.body)
 	x.body = x.body[:0]
 }
 
@@ -50,18 +44,15 @@ func (x *sender) times(count int64) {
 //	} }
 //
 // These are 2mnk reads and mn writes.
-func (l Layout) Naive(to Machine) error {
-	if err := l.Validate(); err != nil {
-		return err
-	}
+func (l Layout) Naive(to Sink) {
+	arg.Check(l.Validate())
 	x := l.sender(to)
-	for i := int64(0); i < l.M && x.err == nil; i++ {
+	for i := int64(0); i < l.M; i++ {
 		for j := range l.N {
 			x.read(l.a(i, 0), 1).read(l.b(0, j), l.LDB).times(l.K)
 			x.write(l.c(i, j), 0).times(1)
 		}
 	}
-	return x.err
 }
 
 // Reordered sends the accesses of the loops in the order i, p, j, after C has
@@ -74,16 +65,13 @@ func (l Layout) Naive(to Machine) error {
 //	} }
 //
 // These are mk + 2mnk reads and mn + mnk writes.
-func (l Layout) Reordered(to Machine) error {
-	if err := l.Validate(); err != nil {
-		return err
-	}
+func (l Layout) Reordered(to Sink) {
+	arg.Check(l.Validate())
 	x := l.sender(to)
 	l.zero(x, 0, 0, l.M, l.N)
-	for i := int64(0); i < l.M && x.err == nil; i++ {
+	for i := int64(0); i < l.M; i++ {
 		l.addTile(x, i, 0, 0, 1, l.N, l.K)
 	}
-	return x.err
 }
 
 // Tiled sends the accesses of the multiply in tiles of C of bm×bn, with k in
@@ -94,22 +82,19 @@ func (l Layout) Reordered(to Machine) error {
 //		C tile = 0
 //		for steps of k { C tile += A tile · B tile, in the order i, p, j }
 //	}
-func (l Layout) Tiled(to Machine, r tiling.Rect) error {
-	if err := l.validateTiles(r); err != nil {
-		return err
-	}
+func (l Layout) Tiled(to Sink, r tiling.Rect) {
+	l.checkTiles(r)
 	x := l.sender(to)
-	for i := int64(0); i < l.M && x.err == nil; i += min(r.BM, l.M-i) {
+	for i := int64(0); i < l.M; i += min(r.BM, l.M-i) {
 		rows := min(r.BM, l.M-i)
-		for j := int64(0); j < l.N && x.err == nil; j += min(r.BN, l.N-j) {
+		for j := int64(0); j < l.N; j += min(r.BN, l.N-j) {
 			cols := min(r.BN, l.N-j)
 			l.zero(x, i, j, rows, cols)
-			for p := int64(0); p < l.K && x.err == nil; p += min(r.BK, l.K-p) {
+			for p := int64(0); p < l.K; p += min(r.BK, l.K-p) {
 				l.addTile(x, i, j, p, rows, cols, min(r.BK, l.K-p))
 			}
 		}
 	}
-	return x.err
 }
 
 // TiledIn is Tiled with the placement of the model: each tile is put into the
@@ -117,59 +102,46 @@ func (l Layout) Tiled(to Machine, r tiling.Rect) error {
 // crossed, which is what [tiling.TiledRect] says. The scratchpad must be empty
 // and have room for one tile each of A, B and C; an access to anything that it
 // does not hold is an error.
-func (l Layout) TiledIn(s *Scratchpad, r tiling.Rect) (tiling.Traffic, error) {
-	if err := l.validateTiles(r); err != nil {
-		return tiling.Traffic{}, err
-	}
+func (l Layout) TiledIn(s *Scratchpad, r tiling.Rect) tiling.Traffic {
+	l.checkTiles(r)
 	if s.held != 0 {
-		return tiling.Traffic{}, fmt.Errorf("cache: the scratchpad holds %d elements: it must be empty: drop them, or take a new one", s.held)
+		arg.Refuse("scratchpad", s.held, "cache: the scratchpad holds %d elements: it must be empty: drop them, or take a new one", s.held)
 	}
 	before := s.traffic
 	x := l.sender(s)
-	try := func(f func(Block) error, b Block) {
-		if x.err == nil {
-			x.err = f(b)
-		}
-	}
 	flops := int64(0)
-	for i := int64(0); i < l.M && x.err == nil; i += min(r.BM, l.M-i) {
+	for i := int64(0); i < l.M; i += min(r.BM, l.M-i) {
 		rows := min(r.BM, l.M-i)
-		for j := int64(0); j < l.N && x.err == nil; j += min(r.BN, l.N-j) {
+		for j := int64(0); j < l.N; j += min(r.BN, l.N-j) {
 			cols := min(r.BN, l.N-j)
 			c := Block{Addr: l.c(i, j), Rows: rows, Cols: cols, LD: l.LDC, ElemBytes: l.ElemBytes}
-			try(s.Reserve, c)
+			s.Reserve(c)
 			l.zero(x, i, j, rows, cols)
-			for p := int64(0); p < l.K && x.err == nil; p += min(r.BK, l.K-p) {
+			for p := int64(0); p < l.K; p += min(r.BK, l.K-p) {
 				depth := min(r.BK, l.K-p)
 				a := Block{Addr: l.a(i, p), Rows: rows, Cols: depth, LD: l.LDA, ElemBytes: l.ElemBytes}
 				b := Block{Addr: l.b(p, j), Rows: depth, Cols: cols, LD: l.LDB, ElemBytes: l.ElemBytes}
-				try(s.Load, a)
-				try(s.Load, b)
+				s.Load(a)
+				s.Load(b)
 				l.addTile(x, i, j, p, rows, cols, depth)
 				flops += 2 * rows * cols * depth
-				try(s.Drop, a)
-				try(s.Drop, b)
+				s.Drop(a)
+				s.Drop(b)
 			}
-			try(s.Store, c)
-			try(s.Drop, c)
+			s.Store(c)
+			s.Drop(c)
 		}
-	}
-	if x.err != nil {
-		return tiling.Traffic{}, x.err
 	}
 	return tiling.Traffic{
 		Loads:  s.traffic.Loads - before.Loads,
 		Stores: s.traffic.Stores - before.Stores,
 		FLOPs:  flops,
-	}, nil
+	}
 }
 
-func (l Layout) validateTiles(r tiling.Rect) error {
-	if err := l.Validate(); err != nil {
-		return err
-	}
-	_, err := tiling.TiledRect(l.GEMM, r) // refuses bad sides, and counts beyond int64
-	return err
+func (l Layout) checkTiles(r tiling.Rect) {
+	arg.Check(l.Validate())
+	tiling.TiledRect(l.GEMM, r) // refuses bad sides, and counts beyond int64
 }
 
 // zero writes rows×cols elements of C from (i, j) on.
@@ -204,7 +176,7 @@ func (b Blocking) Validate() error {
 		value int64
 	}{{"MR", b.MR}, {"NR", b.NR}, {"KC", b.KC}, {"MC", b.MC}, {"NC", b.NC}} {
 		if size.value < 1 {
-			return fmt.Errorf("cache: blocking %s is %d: it must be at least 1", size.name, size.value)
+			return arg.Errorf(size.name, size.value, "cache: blocking %s is %d: it must be at least 1", size.name, size.value)
 		}
 	}
 	return nil
@@ -228,33 +200,26 @@ func (b Blocking) Validate() error {
 // registers, and writes it at the end; from the second block of the depth on it
 // reads C first. The two buffers lie behind the matrices. A vector instruction
 // would read several elements in one access; the lines are the same.
-func (l Layout) Packed(to Machine, b Blocking) error {
-	if err := l.Validate(); err != nil {
-		return err
-	}
-	if err := b.Validate(); err != nil {
-		return err
-	}
-	if _, err := l.FLOPs(); err != nil {
-		return err
-	}
+func (l Layout) Packed(to Sink, b Blocking) {
+	arg.Check(l.Validate())
+	arg.Check(b.Validate())
+	l.FLOPs()
 	b.MR, b.NR, b.KC = min(b.MR, l.M), min(b.NR, l.N), min(b.KC, l.K)
 	b.MC, b.NC = min(b.MC, l.M), min(b.NC, l.N)
-	room := roofline.Sum{{l.end()}, {3, pageBytes}, {l.ElemBytes, b.KC, b.MR}, {l.ElemBytes, b.KC, b.NC}, {l.ElemBytes, b.KC, b.NR}}
+	room := num.Sum{{l.end()}, {3, pageBytes}, {l.ElemBytes, b.KC, b.MR}, {l.ElemBytes, b.KC, b.NC}, {l.ElemBytes, b.KC, b.NR}}
 	if _, ok := room.Int64(); !ok {
-		return fmt.Errorf("cache: the packed panels end at address %s: they must end before 2^63: use smaller blocks", room.Big())
+		arg.Refuse("blocking", b, "cache: the packed panels end at address %s: they must end before 2^63: use smaller blocks", room.Big())
 	}
 	k := packed{Layout: l, Blocking: b, sender: l.sender(to)}
 	k.panelA = pages(l.end())
 	k.blockB = pages(k.panelA + b.KC*b.MR*l.ElemBytes)
-	for jc := int64(0); jc < l.N && k.err == nil; jc += min(b.NC, l.N-jc) {
-		for ic := int64(0); ic < l.M && k.err == nil; ic += min(b.MC, l.M-ic) {
-			for pc := int64(0); pc < l.K && k.err == nil; pc += min(b.KC, l.K-pc) {
+	for jc := int64(0); jc < l.N; jc += min(b.NC, l.N-jc) {
+		for ic := int64(0); ic < l.M; ic += min(b.MC, l.M-ic) {
+			for pc := int64(0); pc < l.K; pc += min(b.KC, l.K-pc) {
 				k.block(ic, jc, pc, min(b.MC, l.M-ic), min(b.NC, l.N-jc), min(b.KC, l.K-pc))
 			}
 		}
 	}
-	return k.err
 }
 
 type packed struct {

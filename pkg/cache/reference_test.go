@@ -128,12 +128,11 @@ func (r *reference) stats() []Stats {
 	return all
 }
 
-// Loop makes the reference a Machine: access by access.
-func (r *reference) Loop(count int64, body []Access) error {
+// Loop makes the reference a Sink: access by access.
+func (r *reference) Loop(count int64, body []Access) {
 	for round := range count {
 		for _, a := range body {
 			r.access(a.Addr+round*a.Stride, a.Bytes, a.Write)
 		}
 	}
-	return nil
 }

@@ -1,11 +1,11 @@
 package cache
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 
-	"memorywall/pkg/roofline"
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/tiling"
 )
 
@@ -28,11 +28,9 @@ type Block struct {
 }
 
 // NewScratchpad returns an empty scratchpad with room for capacity elements.
-func NewScratchpad(capacity int64) (*Scratchpad, error) {
-	if capacity < 1 {
-		return nil, fmt.Errorf("cache: capacity is %d elements: it must be at least 1", capacity)
-	}
-	return &Scratchpad{capacity: capacity}, nil
+func NewScratchpad(capacity int64) *Scratchpad {
+	arg.Size("cache", "capacity", capacity)
+	return &Scratchpad{capacity: capacity}
 }
 
 // Held returns the number of elements that are held now, and the most that
@@ -45,73 +43,57 @@ func (s *Scratchpad) Traffic() tiling.Traffic { return s.traffic }
 // Reserve makes room for a block without loading it: an output begins so. A
 // block that makes no sense, or ends beyond 2^62 bytes, is an error, and so is
 // one that there is not enough room for.
-func (s *Scratchpad) Reserve(b Block) error {
+func (s *Scratchpad) Reserve(b Block) {
 	if b.Rows < 1 || b.Cols < 1 || b.LD < b.Cols || b.ElemBytes < 1 || b.Addr < 0 {
-		return fmt.Errorf("cache: block is %+v: sizes must be at least 1, LD at least Cols and Addr at least 0", b)
+		arg.Refuse("block", b, "cache: block is %+v: sizes must be at least 1, LD at least Cols and Addr at least 0", b)
 	}
-	need, ok := roofline.Sum{{b.Rows, b.Cols}}.Int64()
+	need, ok := num.Sum{{b.Rows, b.Cols}}.Int64()
 	if !ok || need > s.capacity-s.held {
-		return fmt.Errorf("cache: a block of %d×%d elements does not fit: the scratchpad holds %d of %d", b.Rows, b.Cols, s.held, s.capacity)
+		arg.Refuse("block", b, "cache: a block of %d×%d elements does not fit: the scratchpad holds %d of %d", b.Rows, b.Cols, s.held, s.capacity)
 	}
-	end := roofline.Sum{{b.Rows, b.LD, b.ElemBytes}, {b.Addr}}
+	end := num.Sum{{b.Rows, b.LD, b.ElemBytes}, {b.Addr}}
 	if v, ok := end.Int64(); !ok || bits.Len64(uint64(v)) > 62 {
-		return fmt.Errorf("cache: block is %+v: it ends at address %s, and must end before 2^62", b, end.Big())
+		arg.Refuse("block", b, "cache: block is %+v: it ends at address %s, and must end before 2^62", b, end.Big())
 	}
 	s.blocks = append(s.blocks, b)
 	s.held += need
 	s.most = max(s.most, s.held)
-	return nil
 }
 
 // Load is Reserve and counts the elements as loaded.
-func (s *Scratchpad) Load(b Block) error {
-	if err := s.Reserve(b); err != nil {
-		return err
-	}
+func (s *Scratchpad) Load(b Block) {
+	s.Reserve(b)
 	s.traffic.Loads += b.Rows * b.Cols
-	return nil
 }
 
 // Store counts the elements of a block that is held as stored.
-func (s *Scratchpad) Store(b Block) error {
-	if _, err := s.index(b); err != nil {
-		return err
-	}
+func (s *Scratchpad) Store(b Block) {
+	s.index(b)
 	s.traffic.Stores += b.Rows * b.Cols
-	return nil
 }
 
 // Drop gives up a block that is held. What was not stored is lost.
-func (s *Scratchpad) Drop(b Block) error {
-	i, err := s.index(b)
-	if err != nil {
-		return err
-	}
-	s.blocks = append(s.blocks[:i], s.blocks[i+1:]...)
+func (s *Scratchpad) Drop(b Block) {
+	i := s.index(b)
+	s.blocks = slices.Delete(s.blocks, i, i+1)
 	s.held -= b.Rows * b.Cols
-	return nil
 }
 
-func (s *Scratchpad) index(b Block) (int, error) {
-	for i, have := range s.blocks {
-		if have == b {
-			return i, nil
-		}
+func (s *Scratchpad) index(b Block) int {
+	i := slices.Index(s.blocks, b)
+	if i < 0 {
+		arg.Refuse("block", b, "cache: block is %+v: the scratchpad does not hold it", b)
 	}
-	return 0, fmt.Errorf("cache: block is %+v: the scratchpad does not hold it", b)
+	return i
 }
 
 // Loop does the accesses of the body as [Hierarchy.Loop] does. An access to
 // anything that is not held is an error: nothing is loaded by itself.
-func (s *Scratchpad) Loop(count int64, body []Access) error {
-	if count < 0 {
-		return fmt.Errorf("cache: count is %d: it must be at least 0", count)
-	}
+func (s *Scratchpad) Loop(count int64, body []Access) {
+	arg.AtLeast("cache", "count", count, 0)
 	for _, a := range body {
 		if count > 0 {
-			if err := checkLoop(count, a); err != nil {
-				return err
-			}
+			checkLoop(count, a)
 		}
 	}
 	if !slices.ContainsFunc(body, func(a Access) bool { return a.Stride != 0 }) {
@@ -120,11 +102,10 @@ func (s *Scratchpad) Loop(count int64, body []Access) error {
 	for round := range count {
 		for _, a := range body {
 			if addr := a.Addr + round*a.Stride; !s.holds(addr, a.Bytes) {
-				return fmt.Errorf("cache: an access of %d bytes at address %d: the scratchpad does not hold them", a.Bytes, addr)
+				arg.Refuse("address", addr, "cache: an access of %d bytes at address %d: the scratchpad does not hold them", a.Bytes, addr)
 			}
 		}
 	}
-	return nil
 }
 
 func (s *Scratchpad) holds(addr, bytes int64) bool {

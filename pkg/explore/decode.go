@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"memorywall/pkg/internal/arg"
 	"memorywall/pkg/roofline"
 )
 
@@ -23,31 +24,21 @@ func drawDecode(r *reader, v *View, width float64) {
 	if !r.well() {
 		return
 	}
-	s, err := decodeStep(machine, params, batch)
-	if err != nil {
-		r.failed("params", err)
-		return
-	}
-	alone, err := roofline.TokensPerSecond(machine, params)
-	if err != nil {
-		r.failed("params", err)
-		return
-	}
-	ridge, err := machine.Ridge()
-	if err != nil {
-		r.failed("peak", err)
-		return
-	}
-	enough := weightsBatch(machine, ridge)
-	bytes, err := roofline.WeightBytes(machine, params)
-	if err != nil {
+	var s step
+	var alone, ridge, enough, bytes float64
+	if err := arg.Maybe(func() {
+		s = decodeStep(machine, params, batch)
+		alone, bytes = roofline.TokensPerSecond(machine, params), roofline.WeightBytes(machine, params)
+		ridge = machine.Ridge()
+		enough = weightsBatch(machine, ridge)
+	}); err != nil {
 		r.failed("params", err)
 		return
 	}
 
 	v.Notes = append(notes, "Only the reads of the weights are counted: an upper bound of what a program can get. The attention cache takes time of its own.")
 	v.Summary = fmt.Sprintf("Batch %s: at most %s tokens/s for all, %s for each request; a step takes at least %s. %s of the peak, %s; the ridge point is at a batch of %s.",
-		grouped(fmt.Sprint(batch)), plain(s.all), plain(s.each), si(s.floors.AtLeast(), "s"), percent(s.share), s.bound, plain(enough))
+		grouped(fmt.Sprint(batch)), plain(s.all), plain(s.each), si(s.floors.Overlapped(), "s"), percent(s.share), s.bound, plain(enough))
 	v.Alt = fmt.Sprintf("Tokens per second against the batch, on log–log axes, for %s on %s. All requests together: in proportion to the batch up to %s, level at %s tokens/s from there. Each request: level at %s tokens/s up to there, then falling. The dots stand at a batch of %d: %s and %s tokens/s.",
 		counted(si(params, ""), "weights"), machine.Name, counted(plain(enough), "requests"), plain(s.most), plain(alone), batch, plain(s.all), plain(s.each))
 	v.Values = []Value{
@@ -55,9 +46,9 @@ func drawDecode(r *reader, v *View, width float64) {
 		number("intensity", "arithmetic intensity, 2m/s", s.intensity, plain(s.intensity)+" FLOP/byte", "FLOP/byte"),
 		number("ridge", "ridge point", ridge, plain(ridge)+" FLOP/byte", "FLOP/byte"),
 		{Key: "bound", Label: "the step is", Number: float64(s.bound), Text: s.bound.String()},
-		number("math", "math floor of a step", s.floors.Math, si(s.floors.Math, "s"), "s"),
-		number("traffic", "traffic floor of a step", s.floors.Traffic, si(s.floors.Traffic, "s"), "s"),
-		number("step", "a step, and so each token, takes at least", s.floors.AtLeast(), si(s.floors.AtLeast(), "s"), "s"),
+		number("math", "math floor of a step", s.floors.Compute, si(s.floors.Compute, "s"), "s"),
+		number("traffic", "traffic floor of a step", s.floors.Memory, si(s.floors.Memory, "s"), "s"),
+		number("step", "a step, and so each token, takes at least", s.floors.Overlapped(), si(s.floors.Overlapped(), "s"), "s"),
 		number("all", "tokens per second for all, at most", s.all, plain(s.all)+" tokens/s", "tokens/s"),
 		number("each", "tokens per second for each request, at most", s.each, plain(s.each)+" tokens/s", "tokens/s"),
 		number("alone", "the same for a request alone", alone, plain(alone)+" tokens/s", "tokens/s"),
@@ -72,32 +63,20 @@ func drawDecode(r *reader, v *View, width float64) {
 type step struct {
 	intensity, share float64
 	bound            roofline.Bound
-	floors           roofline.Floors
+	floors           roofline.Times
 	all, each        float64 // tokens/s
 	most             float64 // tokens/s of all, however large the batch
 }
 
-func decodeStep(machine roofline.Machine, params float64, batch int64) (s step, err error) {
-	bytes, err := roofline.WeightBytes(machine, params)
-	if err != nil {
-		return s, err
-	}
-	if s.floors, err = machine.TimeFloors(2*params*float64(batch), bytes); err != nil {
-		return s, err
-	}
+func decodeStep(machine roofline.Machine, params float64, batch int64) (s step) {
+	s.floors = machine.Times(2*params*float64(batch), roofline.WeightBytes(machine, params))
 	s.intensity = weightsIntensity(machine, float64(batch))
-	attainable, err := machine.Attainable(s.intensity)
-	if err != nil {
-		return s, err
-	}
-	if s.bound, err = machine.Classify(s.intensity); err != nil {
-		return s, err
-	}
-	s.share = attainable / machine.Peak
-	s.each = 1 / s.floors.AtLeast()
-	s.all = float64(batch) / s.floors.AtLeast()
+	s.bound = machine.Classify(s.intensity)
+	s.share = machine.Attainable(s.intensity) / machine.Peak
+	s.each = 1 / s.floors.Overlapped()
+	s.all = float64(batch) / s.floors.Overlapped()
 	s.most = machine.Peak / (2 * params)
-	return s, nil
+	return s
 }
 
 // weightsIntensity returns 2m/s, the FLOP/byte of a step where the weights are
@@ -123,7 +102,7 @@ func weightsBatch(machine roofline.Machine, ridge float64) float64 {
 // counted too, as in a single multiply of the layer.
 func withRows(machine roofline.Machine, width int64) Value {
 	v := Value{Key: "enough-with-rows", Label: "the same with the rows of X and Y", Unit: "requests"}
-	batch, err := roofline.BatchToRidge(machine, width, width)
+	batch, err := arg.Try(func() int64 { return roofline.BatchToRidge(machine, width, width) })
 	var none *roofline.UnreachableError
 	switch {
 	case errors.As(err, &none):

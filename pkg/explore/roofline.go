@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/roofline"
 	"memorywall/pkg/tiling"
 )
@@ -45,13 +47,14 @@ func drawRoofline(r *reader, v *View, width float64) {
 		return
 	}
 
-	t, name, err := trafficOf(g, way, tile)
-	if err != nil {
+	var t tiling.Traffic
+	var name string
+	if err := arg.Maybe(func() { t, name = trafficOf(g, way, tile) }); err != nil {
 		r.failed("m", err)
 		return
 	}
-	moved := roofline.Sum{{t.Loads, g.ElemBytes}, {t.Stores, g.ElemBytes}}
-	p, err := under(machine, t, moved.Float64())
+	moved := num.Sum{{t.Loads, g.ElemBytes}, {t.Stores, g.ElemBytes}}
+	p, err := arg.Try(func() placed { return under(machine, t, moved.Float64()) })
 	if err != nil {
 		r.failed("peak", err)
 		return
@@ -59,10 +62,10 @@ func drawRoofline(r *reader, v *View, width float64) {
 
 	v.Notes = notes
 	v.Summary = fmt.Sprintf("%s FLOP/byte, ridge point %s: %s. At most %s, %s of the peak; at least %s.",
-		plain(p.intensity), plain(p.ridge), p.bound, si(p.attainable, "FLOP/s"), percent(p.share), si(p.floors.AtLeast(), "s"))
+		plain(p.intensity), plain(p.ridge), p.bound, si(p.attainable, "FLOP/s"), percent(p.share), si(p.floors.Overlapped(), "s"))
 	v.Alt = fmt.Sprintf("Roofline of %s on log–log axes: a slope of %s up to the ridge point at %s FLOP/byte, flat at %s from there. The dot, the %s multiply of %d×%d by %d×%d, lies at %s FLOP/byte and %s. Bars below: math floor %s, traffic floor %s.",
 		machine.Name, si(machine.Bandwidth, "B/s"), plain(p.ridge), si(machine.Peak, "FLOP/s"), name, g.M, g.K, g.K, g.N,
-		plain(p.intensity), si(p.attainable, "FLOP/s"), si(p.floors.Math, "s"), si(p.floors.Traffic, "s"))
+		plain(p.intensity), si(p.attainable, "FLOP/s"), si(p.floors.Compute, "s"), si(p.floors.Memory, "s"))
 	v.Values = []Value{
 		whole("work", "work", big.NewInt(t.FLOPs), "FLOPs"),
 		whole("loads", "loads", big.NewInt(t.Loads), "elements"),
@@ -73,52 +76,38 @@ func drawRoofline(r *reader, v *View, width float64) {
 		{Key: "bound", Label: "the multiply is", Number: float64(p.bound), Text: p.bound.String()},
 		number("attainable", "attainable performance", p.attainable, si(p.attainable, "FLOP/s"), "FLOP/s"),
 		number("share", "share of the peak", p.share, percent(p.share), ""),
-		number("math", "math floor", p.floors.Math, si(p.floors.Math, "s"), "s"),
-		number("trafficfloor", "traffic floor", p.floors.Traffic, si(p.floors.Traffic, "s"), "s"),
-		number("atleast", "takes at least", p.floors.AtLeast(), si(p.floors.AtLeast(), "s"), "s"),
+		number("math", "math floor", p.floors.Compute, si(p.floors.Compute, "s"), "s"),
+		number("trafficfloor", "traffic floor", p.floors.Memory, si(p.floors.Memory, "s"), "s"),
+		number("atleast", "takes at least", p.floors.Overlapped(), si(p.floors.Overlapped(), "s"), "s"),
 	}
 	v.SVG = rooflinePicture(v, machine, p, name, width)
 }
 
 // trafficOf returns the traffic of a multiply run in one of the three ways, and the
 // name of the way.
-func trafficOf(g roofline.GEMM, way string, tile int64) (tiling.Traffic, string, error) {
+func trafficOf(g roofline.GEMM, way string, tile int64) (tiling.Traffic, string) {
 	switch way {
 	case naive:
-		t, err := tiling.Naive(g)
-		return t, naive, err
+		return tiling.Naive(g), naive
 	case tiled:
-		t, err := tiling.Tiled(g, tile)
-		return t, fmt.Sprintf("tiled (b = %d)", tile), err
+		return tiling.Tiled(g, tile), fmt.Sprintf("tiled (b = %d)", tile)
 	}
-	t, err := tiling.Compulsory(g)
-	return t, compulsory, err
+	return tiling.Compulsory(g), compulsory
 }
 
 // placed is what a roof says of some work.
 type placed struct {
 	intensity, ridge, attainable, share float64
 	bound                               roofline.Bound
-	floors                              roofline.Floors
+	floors                              roofline.Times
 }
 
 // under holds work against the roof of a machine.
-func under(machine roofline.Machine, t tiling.Traffic, bytes float64) (p placed, err error) {
-	if p.ridge, err = machine.Ridge(); err != nil {
-		return p, err
-	}
-	if p.intensity, err = t.Intensity(machine.ElemBytes); err != nil {
-		return p, err
-	}
-	if p.attainable, err = machine.Attainable(p.intensity); err != nil {
-		return p, err
-	}
-	if p.bound, err = machine.Classify(p.intensity); err != nil {
-		return p, err
-	}
+func under(machine roofline.Machine, t tiling.Traffic, bytes float64) placed {
+	p := placed{ridge: machine.Ridge(), intensity: t.Intensity(machine.ElemBytes), floors: machine.Times(float64(t.FLOPs), bytes)}
+	p.bound, p.attainable = machine.Classify(p.intensity), machine.Attainable(p.intensity)
 	p.share = p.attainable / machine.Peak
-	p.floors, err = machine.TimeFloors(float64(t.FLOPs), bytes)
-	return p, err
+	return p
 }
 
 func rooflinePicture(v *View, machine roofline.Machine, p placed, name string, width float64) string {
@@ -162,11 +151,11 @@ func rooflinePicture(v *View, machine roofline.Machine, p placed, name string, w
 	// The two floors as bars on one scale.
 	top := y.start + 54
 	room := width - 14 - x.start - 110
-	longest := p.floors.AtLeast()
+	longest := p.floors.Overlapped()
 	for i, floor := range []struct {
 		name, fill string
 		seconds    float64
-	}{{"math", "blue", p.floors.Math}, {"traffic", "orange", p.floors.Traffic}} {
+	}{{"math", "blue", p.floors.Compute}, {"traffic", "orange", p.floors.Memory}} {
 		at := top + 24*float64(i)
 		d.text(x.start+10, at+12, "end", "muted", floor.name)
 		length := max(1, room*floor.seconds/longest)

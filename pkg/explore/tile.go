@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math/big"
 
-	"memorywall/pkg/roofline"
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/tiling"
 )
 
@@ -43,18 +44,12 @@ func drawTile(r *reader, v *View, width float64) {
 			counted(fmt.Sprint(capacity), "bytes"), counted(fmt.Sprint(elem), "bytes"), least)
 		return
 	}
-	largest, err := tiling.LargestTile(capacity, elem)
-	if err != nil {
-		r.failed("capacity", err)
-		return
-	}
-	intensity, err := tiling.Intensity(l.n, l.b, elem)
-	if err != nil {
-		r.failed("b", err)
-		return
-	}
-	best, err := tiling.Intensity(l.n, largest, elem)
-	if err != nil {
+	var largest int64
+	var intensity, best float64
+	if err := arg.Maybe(func() {
+		largest, intensity = tiling.LargestTile(capacity, elem), tiling.Intensity(l.n, l.b, elem)
+		best = tiling.Intensity(l.n, largest, elem)
+	}); err != nil {
 		r.failed("capacity", err)
 		return
 	}
@@ -62,15 +57,15 @@ func drawTile(r *reader, v *View, width float64) {
 	t := l.turn(now)
 	control.Buttons = l.buttons(now, t)
 
-	need := roofline.Sum{{3, l.b, l.b, elem}}.Big()
+	need := num.Sum{{3, l.b, l.b, elem}}.Big()
 	fits := need.Cmp(big.NewInt(capacity)) <= 0
 	share, _ := new(big.Rat).SetFrac(need, big.NewInt(capacity)).Float64()
 	fit := "yes, they fill " + percent(share) + " of it"
 	if !fits {
 		fit = "no, they need " + plain(share) + " times as much"
 	}
-	loads, stores := roofline.Sum{{2, l.tiles, l.n, l.n}}, roofline.Sum{{l.n, l.n}}
-	moved := roofline.Sum{{2, l.tiles, l.n, l.n, elem}, {l.n, l.n, elem}}
+	loads, stores := num.Sum{{2, l.tiles, l.n, l.n}}, num.Sum{{l.n, l.n}}
+	moved := num.Sum{{2, l.tiles, l.n, l.n, elem}, {l.n, l.n, elem}}
 	last := l.extent(l.tiles - 1)
 	edge := fmt.Sprintf("whole: %s is a multiple of %s", grouped(fmt.Sprint(l.n)), grouped(fmt.Sprint(l.b)))
 	switch {
@@ -111,7 +106,7 @@ func drawTile(r *reader, v *View, width float64) {
 func (l loops) buttons(now *big.Int, t turn) []Button {
 	steps := l.steps()
 	side := big.NewInt(l.tiles)
-	row := roofline.Sum{{l.tiles, l.tiles}}.Big()
+	row := num.Sum{{l.tiles, l.tiles}}.Big()
 	to := func(label, name string, step *big.Int) Button {
 		b := Button{Label: label, Name: name, Sets: map[string]string{}}
 		if step.Sign() > 0 && step.Cmp(steps) <= 0 && step.Cmp(now) != 0 {
@@ -121,7 +116,7 @@ func (l loops) buttons(now *big.Int, t turn) []Button {
 	}
 	// The first step of the C tile, or of the row of C tiles, in which we are.
 	tile := new(big.Int).Sub(now, big.NewInt(t.p))
-	line := roofline.Sum{{t.i, l.tiles, l.tiles}, {1}}.Big()
+	line := num.Sum{{t.i, l.tiles, l.tiles}, {1}}.Big()
 	return []Button{
 		to("first", "first step", big.NewInt(1)),
 		to("◀", "step back", new(big.Int).Sub(now, big.NewInt(1))),

@@ -3,7 +3,7 @@ package explore
 import (
 	"math/big"
 
-	"memorywall/pkg/roofline"
+	"memorywall/pkg/internal/num"
 )
 
 // loops is the loop nest of an n×n×n multiply with b×b tiles: i over rows of
@@ -14,7 +14,7 @@ type loops struct {
 }
 
 // steps returns the number of steps, which may leave int64.
-func (l loops) steps() *big.Int { return roofline.Sum{{l.tiles, l.tiles, l.tiles}}.Big() }
+func (l loops) steps() *big.Int { return num.Sum{{l.tiles, l.tiles, l.tiles}}.Big() }
 
 // extent returns the size of the tile with that index along a side. The last
 // one may be smaller.
@@ -36,8 +36,8 @@ type turn struct {
 	rows, cols, depth int64 // extents of the tiles
 	stores            bool  // the C tile is finished and stored
 
-	loads                          roofline.Sum // elements, in this step
-	loadsSoFar, storesSoFar, flops roofline.Sum // up to the end of this step
+	loads                          num.Sum // elements, in this step
+	loadsSoFar, storesSoFar, flops num.Sum // up to the end of this step
 }
 
 // turn returns the step with this number, from 1 to steps, in constant time.
@@ -52,18 +52,18 @@ func (l loops) turn(number *big.Int) turn {
 	t := turn{i: i.Int64(), j: j.Int64(), p: p.Int64()}
 	t.rows, t.cols, t.depth = l.extent(t.i), l.extent(t.j), l.extent(t.p)
 	t.stores = t.p == l.tiles-1
-	t.loads = roofline.Sum{{t.depth, t.rows}, {t.depth, t.cols}}
+	t.loads = num.Sum{{t.depth, t.rows}, {t.depth, t.cols}}
 
 	above, left, walked := l.before(t.i), l.before(t.j), l.before(t.p+1)
-	t.loadsSoFar = roofline.Sum{
+	t.loadsSoFar = num.Sum{
 		{l.n, l.tiles, above}, {l.n, t.i, l.n}, // whole rows of C tiles
 		{l.n, t.j, t.rows}, {l.n, left}, // whole C tiles of this row
 		{walked, t.rows}, {walked, t.cols}, // this C tile
 	}
-	t.storesSoFar = roofline.Sum{{above, l.n}, {t.rows, left}}
+	t.storesSoFar = num.Sum{{above, l.n}, {t.rows, left}}
 	if t.stores {
 		t.storesSoFar = append(t.storesSoFar, []int64{t.rows, t.cols})
 	}
-	t.flops = roofline.Sum{{2, above, l.n, l.n}, {2, t.rows, left, l.n}, {2, t.rows, t.cols, walked}}
+	t.flops = num.Sum{{2, above, l.n, l.n}, {2, t.rows, left, l.n}, {2, t.rows, t.cols, walked}}
 	return t
 }

@@ -8,17 +8,19 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"memorywall/pkg/roofline"
 )
 
 // chapter adds the numbers of one chapter.
-type chapter = func(add func(key string, value float64)) error
+type chapter = func(add func(key string, value float64))
 
 var chapters []chapter
 
 // register adds the numbers of one chapter to All. Call it from an init
 // function; fn calls add once for every number, and computes them all. Keys
 // begin with the chapter: "ch03.".
-func register(fn func(add func(key string, value float64)) error) {
+func register(fn chapter) {
 	chapters = append(chapters, fn)
 }
 
@@ -76,11 +78,13 @@ func collect(r Report, chapters []chapter) (map[string]float64, error) {
 	}
 	flatten(add, "", reflect.ValueOf(r))
 	for _, fn := range chapters {
-		err := fn(func(key string, value float64) {
-			if first == nil && !chapterKey.MatchString(key) {
-				first = fmt.Errorf("facts: key is %q: it must be like ch03.name, of letters, digits and . _ - = [ ]", key)
-			}
-			add(key, value)
+		err := roofline.Maybe(func() {
+			fn(func(key string, value float64) {
+				if first == nil && !chapterKey.MatchString(key) {
+					first = fmt.Errorf("facts: key is %q: it must be like ch03.name, of letters, digits and . _ - = [ ]", key)
+				}
+				add(key, value)
+			})
 		})
 		if err != nil {
 			return nil, fmt.Errorf("facts: %w", err)

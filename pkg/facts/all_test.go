@@ -1,10 +1,11 @@
 package facts
 
 import (
-	"errors"
 	"math"
 	"strings"
 	"testing"
+
+	"memorywall/pkg/roofline"
 )
 
 func TestAll(t *testing.T) {
@@ -78,7 +79,7 @@ func TestCollect(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := func(key string, v float64) chapter {
-		return func(add func(string, float64)) error { add(key, v); return nil }
+		return func(add func(string, float64)) { add(key, v) }
 	}
 	m, err := collect(r, []chapter{one("ch09.a", 1), one("ch09.b[2].c=3-x", 2)})
 	if err != nil || m["ch09.a"] != 1 || m["ch09.b[2].c=3-x"] != 2 || m["ridge_tile_4096_fp16.exact"] == 0 {
@@ -95,24 +96,11 @@ func TestCollect(t *testing.T) {
 		"empty key":    {[]chapter{one("ch09.", 1)}, `facts: key is "ch09.": it must be like ch03.name`},
 		"NaN":          {[]chapter{one("ch09.a", math.NaN())}, "facts: ch09.a is NaN: it must be finite"},
 		"infinite":     {[]chapter{one("ch09.a", math.Inf(-1))}, "facts: ch09.a is -Inf: it must be finite"},
-		"error":        {[]chapter{func(func(string, float64)) error { return errors.New("no answer") }}, "facts: no answer"},
-		"guarded": {[]chapter{guarded(func(add func(string, float64)) {
-			add("ch09.a", must(0.0, errors.New("no answer")))
-		})}, "facts: no answer"},
+		"refused":      {[]chapter{func(add func(string, float64)) { add("ch09.a", roofline.A100().Attainable(0)) }}, "facts: roofline: intensity is 0 FLOP/byte"},
 	} {
 		m, err := collect(r, c.chapters)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || m != nil {
 			t.Errorf("%s: %v, %v; want %q", name, m, err, c.want)
 		}
 	}
-}
-
-// A panic that is not must's goes on.
-func TestGuardPanics(t *testing.T) {
-	defer func() {
-		if recover() != "other" {
-			t.Error("the panic is gone")
-		}
-	}()
-	_ = guard(func() { panic("other") })
 }

@@ -9,24 +9,18 @@ import (
 // The numbers of the index: how much of its time the A100 waits when a program
 // does some FLOPs with each number that arrives.
 func init() {
-	register(func(add func(key string, value float64)) error {
+	register(func(add func(key string, value float64)) {
 		chip := roofline.A100()
-		ridge, err := chip.Ridge()
-		if err != nil {
-			return err
-		}
+		ridge := chip.Ridge()
 		add("ch00.flops_per_number", ridge*float64(chip.ElemBytes))
 		add("ch00.smallest_work_fp16", math.Ceil(ridge*float64(chip.ElemBytes)))
 		add("ch00.flops_per_four_byte_number", ridge*4)
 		add("ch00.smallest_work_four_bytes", math.Ceil(ridge*4))
 
 		const gigabyte = 1e9
-		floors, err := chip.TimeFloors(1, gigabyte)
-		if err != nil {
-			return err
-		}
-		add("ch00.gigabyte_ms", floors.Traffic*1e3)
-		add("ch00.gigabyte_flops", floors.Traffic*chip.Peak)
+		floors := chip.Times(1, gigabyte)
+		add("ch00.gigabyte_ms", floors.Memory*1e3)
+		add("ch00.gigabyte_flops", floors.Memory*chip.Peak)
 
 		moreBandwidth, morePeak := chip, chip
 		moreBandwidth.Bandwidth *= 2
@@ -41,12 +35,8 @@ func init() {
 			{"two_double_bandwidth", moreBandwidth, 2},
 			{"two_double_peak", morePeak, 2},
 		} {
-			speed, err := w.chip.Attainable(w.work / float64(w.chip.ElemBytes))
-			if err != nil {
-				return err
-			}
+			speed := w.chip.Attainable(w.work / float64(w.chip.ElemBytes))
 			add("ch00.waiting_"+w.key+"_percent", 100*(1-speed/w.chip.Peak))
 		}
-		return nil
 	})
 }

@@ -4,7 +4,7 @@ import "memorywall/pkg/roofline"
 
 // The numbers of the chapter on FLOPs and bytes that its questions ask for.
 func init() {
-	register(func(add func(key string, value float64)) error {
+	register(func(add func(key string, value float64)) {
 		for _, w := range []struct {
 			key      string
 			multiply roofline.GEMM
@@ -13,18 +13,9 @@ func init() {
 			{"ragged", roofline.GEMM{M: 3, N: 2, K: 5, ElemBytes: 4}},
 		} {
 			g := w.multiply
-			flops, err := g.FLOPs()
-			if err != nil {
-				return err
-			}
-			bytes, err := g.MinBytes()
-			if err != nil {
-				return err
-			}
-			intensity, err := g.Intensity()
-			if err != nil {
-				return err
-			}
+			flops := g.FLOPs()
+			bytes := g.MinBytes()
+			intensity := g.Intensity()
 			add("ch01."+w.key+"_flops", float64(flops))
 			add("ch01."+w.key+"_bytes", float64(bytes))
 			add("ch01."+w.key+"_elements", float64(bytes/g.ElemBytes))
@@ -32,45 +23,28 @@ func init() {
 		}
 
 		const wanted = 10 // FLOP/byte
-		n, below, err := smallestSquare(4, func(intensity float64) (bool, error) { return intensity >= wanted, nil })
-		if err != nil {
-			return err
-		}
+		n, below := smallestSquare(4, func(intensity float64) bool { return intensity >= wanted })
 		add("ch01.smallest_n_for_ten", float64(n))
 		add("ch01.intensity_one_below", below)
 
 		row := roofline.GEMM{M: 1, N: 4096, K: 4096, ElemBytes: 2}
-		intensity, err := row.Intensity()
-		if err != nil {
-			return err
-		}
+		intensity := row.Intensity()
 		add("ch01.one_row_n", float64(row.N))
 		add("ch01.one_row_intensity_fp16", intensity)
 		// The limit of one row is that of a batch as B grows, with the parts of
 		// A and B changed over: 2mn/((n+m)s) for k without end, then n.
-		limit, err := roofline.BatchLimit(1, 1<<60, 4)
-		if err != nil {
-			return err
-		}
+		limit := roofline.BatchLimit(1, 1<<60, 4)
 		add("ch01.one_row_limit_float32", limit)
-		return nil
 	})
 }
 
 // smallestSquare returns the smallest n for which the best-case intensity of
 // an n×n multiply is enough, and the intensity of n−1.
-func smallestSquare(elemBytes int64, enough func(intensity float64) (bool, error)) (n int64, below float64, err error) {
+func smallestSquare(elemBytes int64, enough func(intensity float64) bool) (n int64, below float64) {
 	for n = 1; ; n++ {
-		intensity, err := roofline.Square(n, elemBytes).Intensity()
-		if err != nil {
-			return 0, 0, err
-		}
-		ok, err := enough(intensity)
-		if err != nil {
-			return 0, 0, err
-		}
-		if ok {
-			return n, below, nil
+		intensity := roofline.Square(n, elemBytes).Intensity()
+		if enough(intensity) {
+			return n, below
 		}
 		below = intensity
 	}

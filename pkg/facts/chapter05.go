@@ -21,9 +21,9 @@ const (
 
 // The numbers of the chapter on the size of a tile.
 func init() {
-	register(guarded(func(add func(key string, value float64)) {
+	register(func(add func(key string, value float64)) {
 		chip := roofline.A100()
-		s, ridge := chip.ElemBytes, must(chip.Ridge())
+		s, ridge := chip.ElemBytes, chip.Ridge()
 
 		const b = 64
 		add("ch05.n", size)
@@ -31,35 +31,35 @@ func init() {
 		add("ch05.b_over_s", b/float64(s))
 
 		const room = 64 * kib
-		largest := must(tiling.LargestTile(room, s))
+		largest := tiling.LargestTile(room, s)
 		add("ch05.kib", kib)
 		add("ch05.bytes_64kib", room)
 		add("ch05.root_64kib", math.Sqrt(room/(3*float64(s))))
 		add("ch05.rounded_up", float64(largest+1))
-		add("ch05.rounded_up_bytes", float64(must(tiling.FastBytes(largest+1, s))))
+		add("ch05.rounded_up_bytes", float64(tiling.FastBytes(largest+1, s)))
 		// Two tiles instead of three: 2b²s ≤ room is 3b²s ≤ 1.5·room.
-		add("ch05.forgotten_c", float64(must(tiling.LargestTile(room*3/2, s))))
+		add("ch05.forgotten_c", float64(tiling.LargestTile(room*3/2, s)))
 
 		hand := roofline.Square(4, s)
 		for tile := int64(1); tile <= hand.N; tile++ {
-			t := must(tiling.Tiled(hand, tile))
+			t := tiling.Tiled(hand, tile)
 			add(fmt.Sprintf("ch05.hand_loads_b%d", tile), float64(t.Loads))
-			add(fmt.Sprintf("ch05.hand_bytes_b%d", tile), float64(must(t.Bytes(s))))
-			add(fmt.Sprintf("ch05.hand_intensity_b%d", tile), must(t.Intensity(s)))
-			add(fmt.Sprintf("ch05.hand_room_b%d", tile), float64(must(tiling.FastBytes(tile, s))))
+			add(fmt.Sprintf("ch05.hand_bytes_b%d", tile), float64(t.Bytes(s)))
+			add(fmt.Sprintf("ch05.hand_intensity_b%d", tile), t.Intensity(s))
+			add(fmt.Sprintf("ch05.hand_room_b%d", tile), float64(tiling.FastBytes(tile, s)))
 		}
-		add("ch05.hand_stores", float64(must(tiling.Compulsory(hand)).Stores))
-		add("ch05.hand_flops", float64(must(hand.FLOPs())))
+		add("ch05.hand_stores", float64(tiling.Compulsory(hand).Stores))
+		add("ch05.hand_flops", float64(hand.FLOPs()))
 		add("ch05.hand_capacity", 60)
 
-		exact := must(tiling.RidgeTile(size, s, ridge))
-		few := must(tiling.TilesPerSide(size, exact))
+		exact := tiling.RidgeTile(size, s, ridge)
+		few := tiling.TilesPerSide(size, exact)
 		add("ch05.two_n", 2*size)
 		add("ch05.two_t_plus_one_at_exact", float64(2*few+1))
 		add("ch05.two_t_plus_one_one_smaller", float64(2*(few+1)+1))
 		add("ch05.n_over_tiles_at_exact", size/float64(few))
 
-		tiles := float64(must(tiling.FastBytes(exact, s)))
+		tiles := float64(tiling.FastBytes(exact, s))
 		add("ch05.a100_sms", a100SMs)
 		add("ch05.a100_l1_kib", a100L1/kib)
 		add("ch05.a100_registers_kib", a100Registers/kib)
@@ -67,41 +67,39 @@ func init() {
 		add("ch05.a100_sm_bytes", a100L1+a100Registers)
 		add("ch05.ridge_tiles_over_l1", tiles/a100L1)
 		add("ch05.ridge_tiles_in_l2", math.Floor(a100L2/tiles))
-		add("ch05.a100_l1_tile", float64(must(tiling.LargestTile(a100L1, s))))
+		add("ch05.a100_l1_tile", float64(tiling.LargestTile(a100L1, s)))
 
 		add("ch05.no_answer_n", 256)
 		add("ch05.q1_b", 100)
-		add("ch05.q1_bytes", float64(must(tiling.FastBytes(100, s))))
+		add("ch05.q1_bytes", float64(tiling.FastBytes(100, s)))
 		add("ch05.q3_kib", questionKB)
 
-		thumb := int64(must(tiling.RuleOfThumbTile(ridge, s)))
-		intensity := must(tiling.Intensity(size, thumb, s))
+		thumb := int64(tiling.RuleOfThumbTile(ridge, s))
+		intensity := tiling.Intensity(size, thumb, s)
 		add("ch05.q4_quotient", size/float64(thumb))
-		add("ch05.q4_tiles", float64(must(tiling.TilesPerSide(size, thumb))))
+		add("ch05.q4_tiles", float64(tiling.TilesPerSide(size, thumb)))
 		add("ch05.q4_intensity", intensity)
-		add("ch05.q4_percent", 100*must(chip.Attainable(intensity))/chip.Peak)
+		add("ch05.q4_percent", 100*chip.Attainable(intensity)/chip.Peak)
 
 		const thousand = 1024
-		tile := must(tiling.RidgeTile(thousand, s, ridge))
+		tile := tiling.RidgeTile(thousand, s, ridge)
 		add("ch05.q5_n", thousand)
 		add("ch05.q5_tile", float64(tile))
-		add("ch05.q5_intensity_2", must(tiling.Intensity(thousand, tile, s)))
-		add("ch05.q5_intensity_3", must(tiling.Intensity(thousand, tile-1, s)))
+		add("ch05.q5_intensity_2", tiling.Intensity(thousand, tile, s))
+		add("ch05.q5_intensity_3", tiling.Intensity(thousand, tile-1, s))
 		add("ch05.q5_smaller_n", 766)
-		add("ch05.q5_smaller_tile", float64(must(tiling.RidgeTile(766, s, ridge))))
+		add("ch05.q5_smaller_tile", float64(tiling.RidgeTile(766, s, ridge)))
 		add("ch05.q5_larger_n", 3000)
-		add("ch05.q5_larger_tile", float64(must(tiling.RidgeTile(3000, s, ridge))))
+		add("ch05.q5_larger_tile", float64(tiling.RidgeTile(3000, s, ridge)))
 
 		add("ch05.q6_start", 400)
-		smallest, _ := must2(smallestSquare(s, func(best float64) (bool, error) { return best >= ridge, nil }))
+		smallest, _ := smallestSquare(s, func(best float64) bool { return best >= ridge })
 		add("ch05.q6_n", float64(smallest))
 		add("ch05.q6_before", float64(smallest-1))
-		add("ch05.q6_best_before", must(roofline.Square(smallest-1, s).Intensity()))
+		add("ch05.q6_best_before", roofline.Square(smallest-1, s).Intensity())
 
-		enough := func(tile int64) float64 { return math.Ceil(float64(must(tiling.FastBytes(tile, s))) / kib) }
+		enough := func(tile int64) float64 { return math.Ceil(float64(tiling.FastBytes(tile, s)) / kib) }
 		add("ch05.q7_kib", enough(tile))
 		add("ch05.q7_kib_4096", enough(exact))
-	}))
+	})
 }
-
-func must2[T, U any](t T, u U, err error) (T, U) { return must(t, err), u }

@@ -9,9 +9,9 @@ import (
 
 // The numbers of the chapter on decode and prefill.
 func init() {
-	register(guarded(func(add func(key string, value float64)) {
+	register(func(add func(key string, value float64)) {
 		chip := roofline.A100()
-		s, ridge := chip.ElemBytes, must(chip.Ridge())
+		s, ridge := chip.ElemBytes, chip.Ridge()
 		layer := func(m, n int64) roofline.GEMM { return roofline.GEMM{M: m, N: n, K: n, ElemBytes: s} }
 		add("ch06.n", size)
 
@@ -21,70 +21,70 @@ func init() {
 		add("ch06.batch_rule_whole", math.Ceil(sr/2))
 		add("ch06.batch_correction", 1/(1-sr/size))
 		add("ch06.batch_fractional", sr/2/(1-sr/size))
-		add("ch06.batch_before", float64(must(roofline.BatchToRidge(chip, size, size))-1))
+		add("ch06.batch_before", float64(roofline.BatchToRidge(chip, size, size)-1))
 
 		const small = 4
 		add("ch06.hand_weights", small*small)
-		add("ch06.hand_flops_per_token", float64(must(layer(1, small).FLOPs())))
+		add("ch06.hand_flops_per_token", float64(layer(1, small).FLOPs()))
 		for _, m := range []int64{1, 2, 4, 8} {
 			g := layer(m, small)
-			bytes := must(g.MinBytes())
-			add(fmt.Sprintf("ch06.hand_flops_m%d", m), float64(must(g.FLOPs())))
+			bytes := g.MinBytes()
+			add(fmt.Sprintf("ch06.hand_flops_m%d", m), float64(g.FLOPs()))
 			add(fmt.Sprintf("ch06.hand_elements_m%d", m), float64(bytes/s))
 			add(fmt.Sprintf("ch06.hand_bytes_m%d", m), float64(bytes))
-			add(fmt.Sprintf("ch06.hand_intensity_m%d", m), must(g.Intensity()))
+			add(fmt.Sprintf("ch06.hand_intensity_m%d", m), g.Intensity())
 		}
 
 		// One step for m tokens: two FLOPs with each weight and token, each
 		// weight read once.
-		step := func(m float64) roofline.Floors {
-			return must(chip.TimeFloors(2*modelSize*m, must(roofline.WeightBytes(chip, modelSize))))
+		step := func(m float64) roofline.Times {
+			return chip.Times(2*modelSize*m, roofline.WeightBytes(chip, modelSize))
 		}
 		const prompt = 1024
 		add("ch06.prompt", prompt)
-		add("ch06.prompt_ms", step(prompt).AtLeast()*1e3)
-		add("ch06.token_math_ms", step(prompt).AtLeast()/prompt*1e3)
-		add("ch06.output_over_prompt", step(1).AtLeast()/(step(prompt).AtLeast()/prompt))
+		add("ch06.prompt_ms", step(prompt).Overlapped()*1e3)
+		add("ch06.token_math_ms", step(prompt).Overlapped()/prompt*1e3)
+		add("ch06.output_over_prompt", step(1).Overlapped()/(step(prompt).Overlapped()/prompt))
 		const tableM = 128
 		add("ch06.table_m", tableM)
-		add("ch06.table_math_ms", step(tableM).Math*1e3)
+		add("ch06.table_math_ms", step(tableM).Compute*1e3)
 
 		const little = 256
 		add("ch06.small_n", little)
-		add("ch06.small_limit", must(roofline.BatchLimit(little, little, s)))
+		add("ch06.small_limit", roofline.BatchLimit(little, little, s))
 
 		const question = 700
 		add("ch06.q1_prompt", question)
-		add("ch06.q1_intensity", must(layer(question, size).Intensity()))
+		add("ch06.q1_intensity", layer(question, size).Intensity())
 
 		oneByte := chip
 		oneByte.ElemBytes = 1
-		add("ch06.q3_ms", must(roofline.WeightReadTime(oneByte, modelSize))*1e3)
-		add("ch06.q3_tokens", must(roofline.TokensPerSecond(oneByte, modelSize)))
+		add("ch06.q3_ms", roofline.WeightReadTime(oneByte, modelSize)*1e3)
+		add("ch06.q3_tokens", roofline.TokensPerSecond(oneByte, modelSize))
 
 		add("ch06.q4_params", 10*modelSize)
-		add("ch06.q4_ms", must(roofline.WeightReadTime(chip, 10*modelSize))*1e3)
-		add("ch06.q4_tokens", must(roofline.TokensPerSecond(chip, 10*modelSize)))
+		add("ch06.q4_ms", roofline.WeightReadTime(chip, 10*modelSize)*1e3)
+		add("ch06.q4_tokens", roofline.TokensPerSecond(chip, 10*modelSize))
 
 		double := chip
 		double.Bandwidth *= 2
-		add("ch06.q5_ridge", must(double.Ridge()))
-		add("ch06.q5_batch", float64(must(roofline.BatchToRidge(double, size, size))))
+		add("ch06.q5_ridge", double.Ridge())
+		add("ch06.q5_batch", float64(roofline.BatchToRidge(double, size, size)))
 
 		half := int64(1)
-		for must(chip.Attainable(must(layer(half, size).Intensity()))) < chip.Peak/2 {
+		for chip.Attainable(layer(half, size).Intensity()) < chip.Peak/2 {
 			half++
 		}
 		add("ch06.q7_batch", float64(half))
 
 		// The largest k = n without a batch: its limit is n/s.
 		none := int64(1)
-		for must(roofline.BatchLimit(none+1, none+1, s)) <= ridge {
+		for roofline.BatchLimit(none+1, none+1, s) <= ridge {
 			none++
 		}
 		add("ch06.q8_none", float64(none))
-		add("ch06.q8_none_limit", must(roofline.BatchLimit(none, none, s)))
+		add("ch06.q8_none_limit", roofline.BatchLimit(none, none, s))
 		add("ch06.q8_some", float64(none+1))
-		add("ch06.q8_batch", float64(must(roofline.BatchToRidge(chip, none+1, none+1))))
-	}))
+		add("ch06.q8_batch", float64(roofline.BatchToRidge(chip, none+1, none+1)))
+	})
 }

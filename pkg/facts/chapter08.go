@@ -8,7 +8,7 @@ import (
 // The numbers of the chapter on the kernel ladder: blocks for stated caches, and
 // counts. Nothing measured is here.
 func init() {
-	register(guarded(func(add func(key string, value float64)) {
+	register(func(add func(key string, value float64)) {
 		const s = float32s
 		const mr, nr = 6, 16 // the tile of the AVX2 microkernel in float32
 		const l1, l2, l3 = 32 * kib, 1024 * kib, 16 * 1024 * kib
@@ -38,7 +38,7 @@ func init() {
 		add("ch08.l3_bytes", float64(mc*(nc+kc)*s))
 		add("ch08.l3_limit", l3/2)
 		for key, capacity := range map[string]int64{"l1": l1, "l2": l2, "l3": l3} {
-			add("ch08.square_"+key, float64(must(tiling.LargestTile(capacity, s))))
+			add("ch08.square_"+key, float64(tiling.LargestTile(capacity, s)))
 		}
 		add("ch08.uses_c_tile", float64(kc))
 		add("ch08.uses_a_panel", float64(nc/nr))
@@ -46,7 +46,7 @@ func init() {
 
 		// One step of the microkernel: a column of A's panel, a row of B's.
 		step := func(rows, cols int64) (loads, flops int64, intensity float64) {
-			t := must(tiling.Compulsory(roofline.GEMM{M: rows, N: cols, K: 1, ElemBytes: s}))
+			t := tiling.Compulsory(roofline.GEMM{M: rows, N: cols, K: 1, ElemBytes: s})
 			return t.Loads, t.FLOPs, float64(t.FLOPs) / float64(t.Loads*s)
 		}
 		loads, flops, intensity := step(mr, nr)
@@ -70,10 +70,10 @@ func init() {
 		add("ch08.tile", tile)
 		for _, n := range []int64{512, 1024} {
 			g := roofline.Square(n, s)
-			least := must(tiling.Compulsory(g))
-			naive := must(tiling.Naive(g))
+			least := tiling.Compulsory(g)
+			naive := tiling.Naive(g)
 			reordered := tiling.Traffic{Loads: n*n + naive.Loads/2, Stores: naive.Stores, FLOPs: naive.FLOPs}
-			tiled := must(tiling.Tiled(g, tile))
+			tiled := tiling.Tiled(g, tile)
 			across, down := (n-1)/nc+1, (n-1)/mc+1
 			packed := tiling.Traffic{Loads: (across + down) * n * n, Stores: least.Stores, FLOPs: least.FLOPs}
 			at := map[int64]string{512: "512", 1024: "1024"}[n]
@@ -82,12 +82,12 @@ func init() {
 				"naive": naive, "reordered": reordered, "tiled": tiled, "packed": packed, "least": least,
 			} {
 				add("ch08."+key+"_loads_"+at, float64(t.Loads))
-				add("ch08."+key+"_intensity_"+at, must(t.Intensity(s)))
+				add("ch08."+key+"_intensity_"+at, t.Intensity(s))
 			}
 			add("ch08.reordered_saves_"+at, float64(naive.Loads)/float64(reordered.Loads))
 			add("ch08.tiled_saves_"+at, float64(reordered.Loads)/float64(tiled.Loads))
 			narrow := tiling.Traffic{Loads: (n/nr + 1) * n * n, Stores: least.Stores, FLOPs: least.FLOPs}
-			add("ch08.narrow_intensity_"+at, must(narrow.Intensity(s)))
+			add("ch08.narrow_intensity_"+at, narrow.Intensity(s))
 			add("ch08.narrow_blocks_"+at, float64(n/nr))
 		}
 
@@ -95,7 +95,7 @@ func init() {
 		const k = size
 		for _, m := range []int64{1, 8, 64} {
 			at := map[int64]string{1: "1", 8: "8", 64: "64"}[m]
-			add("ch08.decode_intensity_m"+at, must(roofline.GEMM{M: m, N: k, K: k, ElemBytes: s}.Intensity()))
+			add("ch08.decode_intensity_m"+at, roofline.GEMM{M: m, N: k, K: k, ElemBytes: s}.Intensity())
 		}
 		add("ch08.decode_n", k)
 		add("ch08.weights_mib", k*k*s/(kib*kib))
@@ -119,11 +119,11 @@ func init() {
 		add("ch08.q4_gflops", 8)
 		add("ch08.q4_bandwidth", machine.Bandwidth/1e9)
 		add("ch08.q4_intensity", 0.25)
-		add("ch08.q4_roof", must(machine.Attainable(0.25))/1e9)
+		add("ch08.q4_roof", machine.Attainable(0.25)/1e9)
 		add("ch08.q4_gbps", 8/0.25)
 		add("ch08.q5_peak", machine.Peak/1e9)
-		add("ch08.q5_ridge", must(machine.Ridge()))
-		add("ch08.q5_m", float64(must(roofline.BatchToRidge(machine, k, k))))
-		add("ch08.q5_below", must(roofline.GEMM{M: must(roofline.BatchToRidge(machine, k, k)) - 1, N: k, K: k, ElemBytes: s}.Intensity()))
-	}))
+		add("ch08.q5_ridge", machine.Ridge())
+		add("ch08.q5_m", float64(roofline.BatchToRidge(machine, k, k)))
+		add("ch08.q5_below", roofline.GEMM{M: roofline.BatchToRidge(machine, k, k) - 1, N: k, K: k, ElemBytes: s}.Intensity())
+	})
 }

@@ -11,28 +11,26 @@ import (
 // The numbers of the chapter that holds the model against caches. Nothing
 // measured is here.
 func init() {
-	register(guarded(func(add func(key string, value float64)) {
+	register(func(add func(key string, value float64)) {
 		count := func(key string, value int64) { add("ch09."+key, float64(value)) }
-		simulate := func(l cache.Layout, run func(cache.Layout, cache.Machine) error, levels ...cache.Config) []cache.Stats {
-			h := must(cache.New(levels...))
-			if err := run(l, h); err != nil {
-				panic(failure{err})
-			}
+		simulate := func(l cache.Layout, run func(cache.Layout, cache.Sink), levels ...cache.Config) []cache.Stats {
+			h := cache.New(levels...)
+			run(l, h)
 			h.Flush()
 			return h.Stats()
 		}
-		tiled := func(b int64) func(cache.Layout, cache.Machine) error {
-			return func(l cache.Layout, to cache.Machine) error { return l.Tiled(to, tiling.SquareTile(b)) }
+		tiled := func(b int64) func(cache.Layout, cache.Sink) {
+			return func(l cache.Layout, to cache.Sink) { l.Tiled(to, tiling.SquareTile(b)) }
 		}
 
 		// A fast memory of 768 elements, one element a line.
 		const n, room = 128, 768
 		g := roofline.Square(n, float32s)
 		small := cache.FullyAssociative("", room, float32s)
-		bound := must(tiling.LoadsAtLeast(g, room))
-		model := must(tiling.LargestTile(room, 1))
+		bound := tiling.LoadLowerBound(g, room)
+		model := tiling.LargestTile(room, 1)
 		lru := model
-		for must(cache.TiledLines(g, tiling.SquareTile(lru), 1)) > room {
+		for cache.TiledLines(g, tiling.SquareTile(lru), 1) > room {
 			lru--
 		}
 		count("n", n)
@@ -41,35 +39,35 @@ func init() {
 		count("model_tile", model)
 		count("lru_tile", lru)
 		count("lru_tile_plus", lru+1)
-		count("lru_need", must(cache.TiledLines(g, tiling.SquareTile(lru), 1)))
-		count("lru_need_plus", must(cache.TiledLines(g, tiling.SquareTile(lru+1), 1)))
-		count("lru_need_model_tile", must(cache.TiledLines(g, tiling.SquareTile(model), 1)))
+		count("lru_need", cache.TiledLines(g, tiling.SquareTile(lru), 1))
+		count("lru_need_plus", cache.TiledLines(g, tiling.SquareTile(lru+1), 1))
+		count("lru_need_model_tile", cache.TiledLines(g, tiling.SquareTile(model), 1))
 		add("ch09.leading", bound.Leading)
 		count("bound", bound.Loads)
 		count("compulsory", bound.Compulsory)
-		count("model_loads", must(tiling.Tiled(g, model)).Loads)
-		count("lru_tile_loads", must(tiling.Tiled(g, lru)).Loads)
-		place := must(cache.Place(g))
+		count("model_loads", tiling.Tiled(g, model).Loads)
+		count("lru_tile_loads", tiling.Tiled(g, lru).Loads)
+		place := cache.Place(g)
 		fits := simulate(place, tiled(lru), small)[0]
 		over := simulate(place, tiled(model), small)[0]
 		count("lru_misses", fits.Misses())
 		count("lru_write_backs", fits.WriteBacks)
 		count("over_misses", over.Misses())
 		count("over_write_backs", over.WriteBacks)
-		add("ch09.over_factor", float64(over.Misses()-bound.Stores)/float64(must(tiling.Tiled(g, model)).Loads))
+		add("ch09.over_factor", float64(over.Misses()-bound.Stores)/float64(tiling.Tiled(g, model).Loads))
 		through := small
 		through.Policy = cache.WriteThrough
 		count("through_out", simulate(place, tiled(lru), through)[0].BytesOut/float32s)
 		add("ch09.sqrt3", math.Sqrt(3))
-		add("ch09.model_over_leading", float64(must(tiling.Tiled(g, model)).Loads)/bound.Leading)
+		add("ch09.model_over_leading", float64(tiling.Tiled(g, model).Loads)/bound.Leading)
 
-		thin, traffic := must2(tiling.BestRect(g, room))
+		thin, traffic := tiling.BestRect(g, room)
 		count("thin_bm", thin.BM)
 		count("thin_bn", thin.BN)
 		count("thin_loads", traffic.Loads)
-		count("thin_elems", must(thin.FastElems()))
-		count("thin_lru_need", must(cache.TiledLines(g, thin, 1)))
-		count("thin_misses", simulate(place, func(l cache.Layout, to cache.Machine) error { return l.Tiled(to, thin) }, small)[0].Misses())
+		count("thin_elems", thin.FastElems())
+		count("thin_lru_need", cache.TiledLines(g, thin, 1))
+		count("thin_misses", simulate(place, func(l cache.Layout, to cache.Sink) { l.Tiled(to, thin) }, small)[0].Misses())
 
 		// Lines: the plain loops in 12 KiB.
 		naiveBytes := map[int64]int64{}
@@ -80,7 +78,7 @@ func init() {
 			count(prefix+"bytes", line)
 			count(prefix+"lines", c.Lines())
 			count(prefix+"elems", line/float32s)
-			count(prefix+"need", must(cache.NaiveLines(g, line/float32s)).Inner)
+			count(prefix+"need", cache.NaiveLines(g, line/float32s).Inner)
 			count(prefix+"naive_bytes", naiveBytes[line])
 		}
 		count("line_kib", 12)
@@ -101,40 +99,40 @@ func init() {
 		count("ld_lines", wide*float32s/l1.LineBytes)
 		count("ld_padded_lines", padded*float32s/l1.LineBytes)
 		for name, ld := range map[string]int64{"wide": wide, "padded": padded} {
-			per := func(m int64, run func(cache.Layout, cache.Machine) error, level int) float64 {
-				l := must(cache.PlaceLD(roofline.GEMM{M: m, N: strip, K: wide, ElemBytes: float32s}, ld, ld, ld))
+			per := func(m int64, run func(cache.Layout, cache.Sink), level int) float64 {
+				l := cache.PlaceLD(roofline.GEMM{M: m, N: strip, K: wide, ElemBytes: float32s}, ld, ld, ld)
 				return 1000 * float64(simulate(l, run, l1, l2)[level].Misses()) / float64(m*strip*wide)
 			}
 			add("ch09."+name+"_tiled_l1", per(32, tiled(32), 0))
 			add("ch09."+name+"_naive_l2", per(4, cache.Layout.Naive, 1))
-			add("ch09."+name+"_packed_l1", per(32, func(l cache.Layout, to cache.Machine) error { return l.Packed(to, packedBlocks) }, 0))
+			add("ch09."+name+"_packed_l1", per(32, func(l cache.Layout, to cache.Sink) { l.Packed(to, packedBlocks) }, 0))
 		}
 		count("conflict_b", 32)
-		count("conflict_tile_bytes", must(tiling.FastBytes(32, float32s)))
+		count("conflict_tile_bytes", tiling.FastBytes(32, float32s))
 
 		// The sweep in bytes.
 		sweep := roofline.Square(256, float32s)
 		count("sweep_n", sweep.N)
 		count("sweep_ld_padded", 272)
-		count("sweep_model_tile", must(tiling.LargestTile(l1.SizeBytes, float32s)))
+		count("sweep_model_tile", tiling.LargestTile(l1.SizeBytes, float32s))
 		const fits48 = 48
 		count("sweep_b", fits48)
-		count("sweep_lines", must(cache.TiledLines(sweep, tiling.SquareTile(fits48), l1.LineBytes/float32s)))
-		count("sweep_model_tile_lines", must(cache.TiledLines(sweep, tiling.SquareTile(64), l1.LineBytes/float32s)))
+		count("sweep_lines", cache.TiledLines(sweep, tiling.SquareTile(fits48), l1.LineBytes/float32s))
+		count("sweep_model_tile_lines", cache.TiledLines(sweep, tiling.SquareTile(64), l1.LineBytes/float32s))
 		for what, ld := range map[string]int64{"wide": sweep.N, "padded": 272} {
-			l := must(cache.PlaceLD(sweep, ld, ld, ld))
+			l := cache.PlaceLD(sweep, ld, ld, ld)
 			add("ch09.sweep_"+what+"_mb", float64(simulate(l, tiled(fits48), l1)[0].BytesIn)/1e6)
 		}
 
 		// Rectangles, at the size of the chapter on tile sizes.
 		large := roofline.Square(size, 2)
 		const elems = 64 * kib / 2
-		square := must(tiling.Tiled(large, must(tiling.LargestTile(elems, 1))))
-		best, bestTraffic := must2(tiling.BestRect(large, elems))
-		least := must(tiling.LoadsAtLeast(large, elems))
+		square := tiling.Tiled(large, tiling.LargestTile(elems, 1))
+		best, bestTraffic := tiling.BestRect(large, elems)
+		least := tiling.LoadLowerBound(large, elems)
 		count("large_n", size)
 		count("large_room", elems)
-		count("large_square_b", must(tiling.LargestTile(elems, 1)))
+		count("large_square_b", tiling.LargestTile(elems, 1))
 		count("large_square_loads", square.Loads)
 		count("large_bm", best.BM)
 		count("large_bn", best.BN)
@@ -142,19 +140,19 @@ func init() {
 		count("large_bound", least.Loads)
 		add("ch09.large_square_over_bound", float64(square.Loads)/float64(least.Loads))
 		add("ch09.large_best_over_bound", float64(bestTraffic.Loads)/float64(least.Loads))
-		add("ch09.large_square_intensity", must(square.Intensity(2)))
-		add("ch09.large_best_intensity", must(bestTraffic.Intensity(2)))
+		add("ch09.large_square_intensity", square.Intensity(2))
+		add("ch09.large_best_intensity", bestTraffic.Intensity(2))
 
 		// The packed kernel at two boundaries.
 		const pn = packedSide
-		packed := must(cache.Place(roofline.Square(pn, float32s)))
+		packed := cache.Place(roofline.Square(pn, float32s))
 		half := l2
 		half.SizeBytes /= 4
-		levels := simulate(packed, func(l cache.Layout, to cache.Machine) error { return l.Packed(to, packedBlocks) }, l1, half)
+		levels := simulate(packed, func(l cache.Layout, to cache.Sink) { l.Packed(to, packedBlocks) }, l1, half)
 		count("packed_n", pn)
 		count("packed_l2_kib", half.SizeBytes/kib)
 		for i, c := range []cache.Config{l1, half} {
-			atLeast := must(tiling.LoadsAtLeast(packed.GEMM, c.SizeBytes/float32s))
+			atLeast := tiling.LoadLowerBound(packed.GEMM, c.SizeBytes/float32s)
 			name := []string{"packed_l1_", "packed_l2_"}[i]
 			count(name+"loads", levels[i].BytesIn/float32s)
 			count(name+"bound", atLeast.Loads)
@@ -170,7 +168,7 @@ func init() {
 		count("q7_step", l1.LineBytes/float32s)
 		free := int64(256) // the first leading dimension without conflicts
 		for {
-			l := must(cache.PlaceLD(roofline.Square(192, float32s), free, free, free))
+			l := cache.PlaceLD(roofline.Square(192, float32s), free, free, free)
 			whole := l1
 			whole.Ways = 0
 			if simulate(l, tiled(48), l1)[0].BytesIn <= simulate(l, tiled(48), whole)[0].BytesIn {
@@ -181,34 +179,34 @@ func init() {
 		count("q7_ld", free)
 		count("q7_lines", free*float32s/l1.LineBytes)
 		count("q2_b", 32)
-		count("q2_model", must(tiling.SquareTile(32).FastElems()))
-		count("q2_lru", must(cache.TiledLines(roofline.Square(1024, float32s), tiling.SquareTile(32), 1)))
+		count("q2_model", tiling.SquareTile(32).FastElems())
+		count("q2_lru", cache.TiledLines(roofline.Square(1024, float32s), tiling.SquareTile(32), 1))
 		const q3room = n * n // its root is a whole number
-		q3 := must(tiling.LoadsAtLeast(roofline.Square(1024, float32s), q3room))
-		q3b := must(tiling.LargestTile(q3room, 1))
+		q3 := tiling.LoadLowerBound(roofline.Square(1024, float32s), q3room)
+		q3b := tiling.LargestTile(q3room, 1)
 		count("q3_n", 1024)
 		count("q3_room", q3room)
 		count("q3_bound", q3.Loads)
 		count("q3_b", q3b)
-		count("q3_loads", must(tiling.Tiled(roofline.Square(1024, float32s), q3b)).Loads)
-		add("ch09.q3_factor", float64(must(tiling.Tiled(roofline.Square(1024, float32s), q3b)).Loads)/float64(q3.Loads))
-		ridge := must(roofline.A100().Ridge())
+		count("q3_loads", tiling.Tiled(roofline.Square(1024, float32s), q3b).Loads)
+		add("ch09.q3_factor", float64(tiling.Tiled(roofline.Square(1024, float32s), q3b).Loads)/float64(q3.Loads))
+		ridge := roofline.A100().Ridge()
 		lo, hi := int64(3), int64(size*size) // the best shape reaches the ridge at hi, not at lo
 		for hi-lo > 1 {
 			middle := (lo + hi) / 2
-			_, t := must2(tiling.BestRect(large, middle))
-			if must(t.Intensity(2)) >= ridge {
+			_, t := tiling.BestRect(large, middle)
+			if t.Intensity(2) >= ridge {
 				hi = middle
 			} else {
 				lo = middle
 			}
 		}
-		r, _ := must2(tiling.BestRect(large, hi))
+		r, _ := tiling.BestRect(large, hi)
 		count("q6_elems", hi)
 		count("q6_bm", r.BM)
 		count("q6_bn", r.BN)
 		add("ch09.q6_kib", float64(2*hi)/kib)
-	}))
+	})
 }
 
 // packedBlocks is the blocking of the packed multiply in that chapter.

@@ -196,8 +196,7 @@ func Quoted() (Report, error) { return quoted() }
 var quoted = sync.OnceValues(compute)
 
 func compute() (r Report, err error) {
-	err = guard(func() { r = report() })
-	if err != nil {
+	if err = roofline.Maybe(func() { r = report() }); err != nil {
 		return Report{}, fmt.Errorf("facts: %w", err)
 	}
 	return r, nil
@@ -226,34 +225,34 @@ func theChip(m roofline.Machine) Chip {
 	return Chip{
 		Name: m.Name, Source: m.Source,
 		Peak: m.Peak, Bandwidth: m.Bandwidth, ElemBytes: m.ElemBytes,
-		Ridge: must(m.Ridge()),
+		Ridge: m.Ridge(),
 	}
 }
 
 func workOf(g roofline.GEMM) Work {
 	return Work{
-		FLOPs:     must(g.FLOPs()),
-		MinBytes:  must(g.MinBytes()),
-		Intensity: must(g.Intensity()),
+		FLOPs:     g.FLOPs(),
+		MinBytes:  g.MinBytes(),
+		Intensity: g.Intensity(),
 	}
 }
 
 func bestCase() (rows []BestCase) {
 	for _, n := range bestCaseSizes {
-		rows = append(rows, BestCase{N: n, Intensity: must(roofline.Square(n, float32s).Intensity())})
+		rows = append(rows, BestCase{N: n, Intensity: roofline.Square(n, float32s).Intensity()})
 	}
 	return rows
 }
 
 func naiveVersusIdeal(m roofline.Machine, g roofline.GEMM) NaiveVersusIdeal {
-	naive := must(tiling.Naive(g))
-	least := must(tiling.Compulsory(g))
-	naiveBytes := must(naive.Bytes(g.ElemBytes))
-	leastBytes := must(least.Bytes(g.ElemBytes))
-	intensity := must(naive.Intensity(g.ElemBytes))
-	attainable := must(m.Attainable(intensity))
-	slow := must(m.TimeFloors(float64(naive.FLOPs), float64(naiveBytes)))
-	fast := must(m.TimeFloors(float64(least.FLOPs), float64(leastBytes)))
+	naive := tiling.Naive(g)
+	least := tiling.Compulsory(g)
+	naiveBytes := naive.Bytes(g.ElemBytes)
+	leastBytes := least.Bytes(g.ElemBytes)
+	intensity := naive.Intensity(g.ElemBytes)
+	attainable := m.Attainable(intensity)
+	slow := m.Times(float64(naive.FLOPs), float64(naiveBytes))
+	fast := m.Times(float64(least.FLOPs), float64(leastBytes))
 	return NaiveVersusIdeal{
 		FLOPs:             naive.FLOPs,
 		NaiveLoads:        naive.Loads,
@@ -261,34 +260,33 @@ func naiveVersusIdeal(m roofline.Machine, g roofline.GEMM) NaiveVersusIdeal {
 		NaiveBytes:        naiveBytes,
 		NaiveIntensity:    intensity,
 		MinBytes:          leastBytes,
-		MinIntensity:      must(least.Intensity(g.ElemBytes)),
+		MinIntensity:      least.Intensity(g.ElemBytes),
 		NaiveAttainable:   attainable,
 		NaivePercent:      100 * attainable / m.Peak,
-		FloorMath:         slow.Math,
-		FloorNaiveTraffic: slow.Traffic,
-		FloorMinTraffic:   fast.Traffic,
-		NaiveOverMath:     slow.Traffic / slow.Math,
+		FloorMath:         slow.Compute,
+		FloorNaiveTraffic: slow.Memory,
+		FloorMinTraffic:   fast.Memory,
+		NaiveOverMath:     slow.Memory / slow.Compute,
 	}
 }
 
 func workedExample() WorkedExample {
-	a := must(tiling.FromRows(exampleA))
-	b := must(tiling.FromRows(exampleRight))
-	c, counted, err := tiling.Multiply(a, b, exampleB)
-	must(c, err)
+	a := tiling.FromRows(exampleA)
+	b := tiling.FromRows(exampleRight)
+	c, counted := tiling.Multiply(a, b, exampleB)
 	g := roofline.GEMM{M: int64(a.Rows), N: int64(b.Cols), K: int64(a.Cols), ElemBytes: 1} // 1: per number moved
-	naive := must(tiling.Naive(g))
+	naive := tiling.Naive(g)
 	w := WorkedExample{
 		A: a.ToRows(), B: b.ToRows(), C: c.ToRows(),
 		Loads: counted.Loads, Stores: counted.Stores, FLOPs: counted.FLOPs,
 		NaiveLoads:     naive.Loads,
-		NaivePerNumber: must(naive.Intensity(1)),
-		TiledPerNumber: must(counted.Intensity(1)),
+		NaivePerNumber: naive.Intensity(1),
+		TiledPerNumber: counted.Intensity(1),
 	}
-	for s := range must(tiling.Steps(g, exampleB)) {
+	for s := range tiling.Steps(g, exampleB) {
 		w.Steps = append(w.Steps, [4]int64{s.I, s.J, s.P, s.Loads})
 		if s.I == 0 && s.J == 0 {
-			part := must(tiling.PartialProduct(a, b, exampleB, int(s.I), int(s.J), int(s.P)))
+			part := tiling.PartialProduct(a, b, exampleB, int(s.I), int(s.J), int(s.P))
 			w.TopLeft = append(w.TopLeft, part.ToRows())
 		}
 	}
@@ -298,18 +296,17 @@ func workedExample() WorkedExample {
 // countedSweep runs the tiled loops. The counts do not depend on what the
 // matrices hold.
 func countedSweep(n int, elemBytes int64) (rows []Counted) {
-	a := must(tiling.New[int32](n, n))
+	a := tiling.New[int32](n, n)
 	g := roofline.Square(int64(n), elemBytes)
 	for _, b := range countedTiles {
-		c, counted, err := tiling.Multiply(a, a, int(b))
-		must(c, err)
+		_, counted := tiling.Multiply(a, a, int(b))
 		rows = append(rows, Counted{
 			B:         b,
 			Loads:     counted.Loads,
-			Formula:   must(g.FLOPs()) / b,
+			Formula:   g.FLOPs() / b,
 			Stores:    counted.Stores,
 			FLOPs:     counted.FLOPs,
-			Intensity: must(counted.Intensity(elemBytes)),
+			Intensity: counted.Intensity(elemBytes),
 		})
 	}
 	return rows
@@ -317,15 +314,15 @@ func countedSweep(n int, elemBytes int64) (rows []Counted) {
 
 func tileSweep(n, elemBytes int64) (rows []TileRow) {
 	g := roofline.Square(n, elemBytes)
-	least := must(must(tiling.Compulsory(g)).Bytes(elemBytes))
+	least := tiling.Compulsory(g).Bytes(elemBytes)
 	for _, b := range sweepTiles {
-		t := must(tiling.Tiled(g, b))
+		t := tiling.Tiled(g, b)
 		rows = append(rows, TileRow{
 			B:            b,
 			Loads:        t.Loads,
-			BytesOverMin: float64(must(t.Bytes(elemBytes))) / float64(least),
-			Intensity:    must(t.Intensity(elemBytes)),
-			FastBytes:    must(tiling.FastBytes(b, elemBytes)),
+			BytesOverMin: float64(t.Bytes(elemBytes)) / float64(least),
+			Intensity:    t.Intensity(elemBytes),
+			FastBytes:    tiling.FastBytes(b, elemBytes),
 		})
 	}
 	return rows
@@ -333,39 +330,39 @@ func tileSweep(n, elemBytes int64) (rows []TileRow) {
 
 func capacity(n, elemBytes int64) (rows []CapacityRow) {
 	for _, c := range capacitiesKiB {
-		b := must(tiling.LargestTile(c*kib, elemBytes))
-		rows = append(rows, CapacityRow{KiB: c, MaxTile: b, Intensity: must(tiling.Intensity(n, b, elemBytes))})
+		b := tiling.LargestTile(c*kib, elemBytes)
+		rows = append(rows, CapacityRow{KiB: c, MaxTile: b, Intensity: tiling.Intensity(n, b, elemBytes)})
 	}
 	return rows
 }
 
 func ridgeTile(m roofline.Machine, n int64) RidgeTile {
-	s, ridge := m.ElemBytes, must(m.Ridge())
-	b := must(tiling.RidgeTile(n, s, ridge))
-	fractional := must(tiling.FractionalRidgeTile(n, s, ridge))
+	s, ridge := m.ElemBytes, m.Ridge()
+	b := tiling.RidgeTile(n, s, ridge)
+	fractional := tiling.FractionalRidgeTile(n, s, ridge)
 	return RidgeTile{
-		RuleOfThumb:      must(tiling.RuleOfThumbTile(ridge, s)),
+		RuleOfThumb:      tiling.RuleOfThumbTile(ridge, s),
 		Fractional:       fractional,
 		FractionalCeil:   int64(math.Ceil(fractional)),
 		Exact:            b,
-		IntensityAtExact: must(tiling.Intensity(n, b, s)),
-		TilesAtExact:     must(tiling.TilesPerSide(n, b)),
-		IntensitySmaller: must(tiling.Intensity(n, b-1, s)),
-		TilesSmaller:     must(tiling.TilesPerSide(n, b-1)),
-		FastBytesAtExact: must(tiling.FastBytes(b, s)),
+		IntensityAtExact: tiling.Intensity(n, b, s),
+		TilesAtExact:     tiling.TilesPerSide(n, b),
+		IntensitySmaller: tiling.Intensity(n, b-1, s),
+		TilesSmaller:     tiling.TilesPerSide(n, b-1),
+		FastBytesAtExact: tiling.FastBytes(b, s),
 	}
 }
 
 func decode(m roofline.Machine, k, n int64) Decode {
-	batch := must(roofline.BatchToRidge(m, k, n))
+	batch := roofline.BatchToRidge(m, k, n)
 	d := Decode{BatchToRidge: batch}
 	for _, tokens := range slices.Concat(fewTokens, []int64{batch - 1, batch}, manyTokens) {
-		intensity := must(roofline.GEMM{M: tokens, N: n, K: k, ElemBytes: m.ElemBytes}.Intensity())
-		attainable := must(m.Attainable(intensity))
+		intensity := roofline.GEMM{M: tokens, N: n, K: k, ElemBytes: m.ElemBytes}.Intensity()
+		attainable := m.Attainable(intensity)
 		d.Rows = append(d.Rows, DecodeRow{
 			M:          tokens,
 			Intensity:  intensity,
-			Bound:      must(m.Classify(intensity)).String(),
+			Bound:      m.Classify(intensity).String(),
 			Attainable: attainable,
 			Percent:    100 * attainable / m.Peak,
 		})
@@ -376,13 +373,13 @@ func decode(m roofline.Machine, k, n int64) Decode {
 func weights(m roofline.Machine, params float64) Weights {
 	return Weights{
 		Params:    params,
-		Bytes:     must(roofline.WeightBytes(m, params)),
-		ReadTime:  must(roofline.WeightReadTime(m, params)),
-		MaxTokens: must(roofline.TokensPerSecond(m, params)),
+		Bytes:     roofline.WeightBytes(m, params),
+		ReadTime:  roofline.WeightReadTime(m, params),
+		MaxTokens: roofline.TokensPerSecond(m, params),
 	}
 }
 
 func checkYourself(capacityBytes, n, elemBytes int64) CheckYourself {
-	b := must(tiling.LargestTile(capacityBytes, elemBytes))
-	return CheckYourself{MaxTile: b, Intensity: must(tiling.Intensity(n, b, elemBytes))}
+	b := tiling.LargestTile(capacityBytes, elemBytes)
+	return CheckYourself{MaxTile: b, Intensity: tiling.Intensity(n, b, elemBytes)}
 }

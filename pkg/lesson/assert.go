@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"memorywall/pkg/internal/arg"
 )
 
 // failure is what is shown when something does not hold.
@@ -89,9 +91,14 @@ func adviceFor(vs ...float64) string {
 	return checkInputs
 }
 
-// Must returns v when err is nil. Otherwise it shows the error and ends the
-// cell: the message of the package says which argument is wrong, which value
-// it has and what would be right.
+// A formula that refuses its arguments ends the cell as [Check] does, with the
+// message that says which argument is wrong, which value it has and what would
+// be right.
+func init() { arg.Uncaught = Check }
+
+// Must returns v when err is nil, and otherwise ends the cell with the message
+// of err: for what measures or reads a file. Formulas need it not, see package
+// roofline.
 func Must[T any](v T, err error) T {
 	Check(err)
 	return v

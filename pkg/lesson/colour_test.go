@@ -190,10 +190,7 @@ func (p page) faint(html string) (seen int, found []string, err error) {
 
 // Every kind of output, in every theme.
 func TestTextStandsOut(t *testing.T) {
-	a, err := tiling.FromRows([][]int{{1, 2}, {3, 4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := tiling.FromRows([][]int{{1, 2}, {3, 4}})
 	table := Table{Title: "title", Columns: []string{"n", "time"}, Rows: [][]any{{1, 2.0}, {2, 3.0}}, Caption: "caption"}
 	figure := Figure{ID: "f", Title: "t", Alt: "alt", Series: []Series{{Points: []Point{{X: 1, Y: 1}, {X: 2, Y: 2}}}}, hints: []string{"a remark"}}
 	figure.failures = []failure{{title: "Not so", what: "it", rows: [][2]string{{"expected", "1"}}, advice: "Do.", doubt: true}}

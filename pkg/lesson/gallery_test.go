@@ -19,10 +19,7 @@ func gallery(t *testing.T) []Figure {
 	}
 	laptop := roofline.Machine{Name: "a laptop", Source: "made up", Format: "float32", ElemBytes: 4, Peak: 0.8e12, Bandwidth: 50e9}
 	intensity := func(g roofline.GEMM) float64 {
-		v, err := g.Intensity()
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := g.Intensity()
 		return v
 	}
 	must := func(f Figure, err error) Figure {
@@ -36,10 +33,7 @@ func gallery(t *testing.T) []Figure {
 		best = append(best, Point{X: float64(n), Y: intensity(roofline.Square(n, 4))})
 	}
 	tile := func(b int64) float64 {
-		v, err := tiling.Intensity(4096, b, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := tiling.Intensity(4096, b, 2)
 		return v
 	}
 	for b := int64(1); b <= 4096; b *= 2 {
@@ -63,12 +57,9 @@ func gallery(t *testing.T) []Figure {
 	overlap, none := Series{Name: "full overlap: the larger floor"}, Series{Name: "no overlap: the sum of the floors", Dashed: true}
 	for k := -8; k <= 8; k++ {
 		x := math.Ldexp(153, k)
-		floors, err := a.TimeFloors(x, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		overlap.Points = append(overlap.Points, Point{X: x, Y: x / floors.AtLeast()})
-		none.Points = append(none.Points, Point{X: x, Y: x / floors.AtMost()})
+		floors := a.Times(x, 1)
+		overlap.Points = append(overlap.Points, Point{X: x, Y: x / floors.Overlapped()})
+		none.Points = append(none.Points, Point{X: x, Y: x / floors.Serial()})
 	}
 	return []Figure{
 		{

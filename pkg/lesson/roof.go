@@ -59,10 +59,10 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 	dots = slices.Clone(dots)
 	lo, hi := math.Inf(1), 0.0
 	for _, m := range machines {
-		r, err := m.Ridge()
-		if err != nil {
+		if err := m.Validate(); err != nil {
 			return f, err
 		}
+		r := m.Ridge()
 		who := fmt.Sprintf("machine %q", m.Name)
 		if err := cmp.Or(
 			shown(who, "peak", "FLOP/s", m.Peak),
@@ -86,10 +86,7 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 			return f, fmt.Errorf("lesson: figure %q: dot %q: intensity is %v FLOP/byte: it must be positive and finite", id, d.Name, d.Intensity)
 		}
 		if d.FLOPS == 0 {
-			v, err := own.Attainable(d.Intensity)
-			if err != nil {
-				return f, err
-			}
+			v := own.Attainable(d.Intensity)
 			dots[i].FLOPS = v
 		}
 		if v := dots[i].FLOPS; !(v > 0) || math.IsInf(v, 1) {
@@ -136,10 +133,7 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 	if len(machines) == 1 {
 		// How far the dots are below their roof.
 		for _, d := range dots {
-			limit, err := machines[0].Attainable(d.Intensity)
-			if err != nil {
-				return f, err
-			}
+			limit := machines[0].Attainable(d.Intensity)
 			if d.FLOPS < limit/2 {
 				f.gaps = append(f.gaps, gap{d.Intensity, d.FLOPS, limit})
 			}
@@ -185,10 +179,7 @@ func ownNames(machines []roofline.Machine) (own []string, shared string) {
 // that all have one peak; own names this among those of a figure, and shared is
 // what their names have in common.
 func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool, own, shared string) error {
-	ridge, err := m.Ridge()
-	if err != nil {
-		return err
-	}
+	ridge := m.Ridge()
 	// Many points, so that the tooltip can be had anywhere along the roof.
 	const perDecade = 20
 	decades := math.Log10(hi / lo)
@@ -199,10 +190,7 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool,
 	slices.Sort(xs)
 	s := Series{Name: m.Name, Kind: Line}
 	for _, x := range xs {
-		y, err := m.Attainable(x)
-		if err != nil {
-			return err
-		}
+		y := m.Attainable(x)
 		s.Points = append(s.Points, Point{X: x, Y: y})
 	}
 	f.Series = append(f.Series, s)
@@ -264,10 +252,7 @@ func rooflineTable(machines []roofline.Machine, dots []Dot) (Table, error) {
 		return written{percent, fmt.Sprintf("%.3g%%", percent)}
 	}
 	for _, m := range machines {
-		ridge, err := m.Ridge()
-		if err != nil {
-			return t, err
-		}
+		ridge := m.Ridge()
 		t.Rows = append(t.Rows, []any{"ridge of " + m.Name, ridge, performance(m.Peak), share(m.Peak, m.Peak), share(m.Peak, m.Peak), ""})
 	}
 	first := machines[0]
@@ -279,19 +264,13 @@ func rooflineTable(machines []roofline.Machine, dots []Dot) (Table, error) {
 				own = m
 			}
 		}
-		bound, err := own.Classify(d.Intensity)
-		if err != nil {
-			return t, err
-		}
+		bound := own.Classify(d.Intensity)
 		name := d.Name
 		if own.Name != first.Name {
 			name += " (" + own.Name + ")"
 			others = true
 		}
-		roof, err := own.Attainable(d.Intensity)
-		if err != nil {
-			return t, err
-		}
+		roof := own.Attainable(d.Intensity)
 		t.Rows = append(t.Rows, []any{name, d.Intensity, performance(d.FLOPS), share(d.FLOPS, own.Peak), share(d.FLOPS, roof), bound.String()})
 	}
 	if len(machines) > 1 && len(dots) > 0 {

@@ -43,10 +43,7 @@ const (
 
 // tilesPicture returns the drawing as SVG, and what it says in words.
 func tilesPicture(n, tile int64, theme tilesTheme) (svg, text string, err error) {
-	per, err := tiling.TilesPerSide(n, tile)
-	if err != nil {
-		return "", "", err
-	}
+	per := tiling.TilesPerSide(n, tile)
 	last := n - (per-1)*tile
 	b := min(tile, n)
 	switch {

@@ -128,7 +128,7 @@ type walkStep[T tiling.Number] struct {
 }
 
 func walk[T tiling.Number](a, b tiling.Matrix[T], tile int) ([]walkStep[T], error) {
-	if _, _, err := tiling.Multiply(a, b, tile); err != nil {
+	if err := roofline.Maybe(func() { tiling.Multiply(a, b, tile) }); err != nil {
 		return nil, err
 	}
 	if max(a.Rows, a.Cols, b.Cols) > maxWalk {
@@ -138,26 +138,14 @@ func walk[T tiling.Number](a, b tiling.Matrix[T], tile int) ([]walkStep[T], erro
 		return nil, fmt.Errorf("lesson: the matrices are %s and %s: there is nothing to draw", shape(a), shape(b))
 	}
 	g := roofline.GEMM{M: int64(a.Rows), N: int64(b.Cols), K: int64(a.Cols), ElemBytes: 1}
-	seq, err := tiling.Steps(g, int64(tile))
-	if err != nil {
-		return nil, err
-	}
-	c, err := tiling.New[T](a.Rows, b.Cols)
-	if err != nil {
-		return nil, err
-	}
+	seq := tiling.Steps(g, int64(tile))
+	c := tiling.New[T](a.Rows, b.Cols)
 	depthTiles := (int64(a.Cols)-1)/int64(tile) + 1
 	var steps []walkStep[T]
 	var total tiling.Traffic
 	for s := range seq {
-		p, err := tiling.PartialProduct(a, b, tile, int(s.I), int(s.J), int(s.P))
-		if err != nil {
-			return nil, err
-		}
-		next, err := tiling.FromRows(c.ToRows())
-		if err != nil {
-			return nil, err
-		}
+		p := tiling.PartialProduct(a, b, tile, int(s.I), int(s.J), int(s.P))
+		next := tiling.FromRows(c.ToRows())
 		for i := range p.Rows {
 			for j := range p.Cols {
 				next.Data[(int(s.I)*tile+i)*next.Cols+int(s.J)*tile+j] += p.At(i, j)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/roofline"
 	"memorywall/pkg/tiling"
 )
@@ -110,26 +112,26 @@ func roundUp(v, q int) int { return (v + q - 1) / q * q }
 // [Blocking.L3Bytes].
 func (b Blocking) L1Bytes(elemBytes int64) int64 {
 	m, n, k := int64(b.MR), int64(b.NR), int64(b.KC)
-	return most(roofline.Sum{{m, k, elemBytes}, {k, n, elemBytes}, {m, n, elemBytes}})
+	return most(num.Sum{{m, k, elemBytes}, {k, n, elemBytes}, {m, n, elemBytes}})
 }
 
 // L2Bytes is what the loop ir keeps in L2: a block of B (KC×NC), the next one on
 // its way from memory, and a panel of A (MR×KC).
 func (b Blocking) L2Bytes(elemBytes int64) int64 {
 	m, n, k := int64(b.MR), int64(b.NC), int64(b.KC)
-	return most(roofline.Sum{{2, k, n, elemBytes}, {m, k, elemBytes}})
+	return most(num.Sum{{2, k, n, elemBytes}, {m, k, elemBytes}})
 }
 
 // L3Bytes is what the loop pc keeps in L3: a block of C (MC×NC) and the block
 // of A (MC×KC) that updates it.
 func (b Blocking) L3Bytes(elemBytes int64) int64 {
 	m, n, k := int64(b.MC), int64(b.NC), int64(b.KC)
-	return most(roofline.Sum{{m, n, elemBytes}, {m, k, elemBytes}})
+	return most(num.Sum{{m, n, elemBytes}, {m, k, elemBytes}})
 }
 
 // most returns a count of sizes that are not negative, or the largest int64
 // where it is more.
-func most(count roofline.Sum) int64 {
+func most(count num.Sum) int64 {
 	if v, ok := count.Int64(); ok {
 		return v
 	}
@@ -159,24 +161,18 @@ func (b Blocking) Validate() error {
 // between memory and the last-level cache: A is read once for each block of NC
 // columns, B once for each block of MC rows, and C is stored once, since its
 // block stays in the cache while the depth is walked.
-func (b Blocking) Work(g roofline.GEMM) (tiling.Traffic, error) {
+// It panics if the blocking or a size is invalid.
+func (b Blocking) Work(g roofline.GEMM) tiling.Traffic {
 	if err := b.Validate(); err != nil {
-		return tiling.Traffic{}, err
+		arg.Refuse("blocking", b, "%w", err)
 	}
-	least, err := tiling.Compulsory(g)
-	if err != nil {
-		return tiling.Traffic{}, err
-	}
-	// No more than the naive count, so where that fits in int64 this does.
-	if _, err := tiling.Naive(g); err != nil {
-		return tiling.Traffic{}, err
-	}
+	least := tiling.Compulsory(g) // refuses FLOPs beyond int64, and so all counts
 	across, down := (g.N-1)/int64(b.NC)+1, (g.M-1)/int64(b.MC)+1
 	return tiling.Traffic{
 		Loads:  across*g.M*g.K + down*g.K*g.N,
 		Stores: least.Stores,
 		FLOPs:  least.FLOPs,
-	}, nil
+	}
 }
 
 // part returns the length of each part when n is cut into as few even parts as

@@ -43,7 +43,7 @@ type Rung struct {
 
 	// Work is the model's count for this rung: FLOPs, and the elements that
 	// cross between slow and fast memory for C = A·B.
-	Work func(roofline.GEMM) (tiling.Traffic, error)
+	Work func(roofline.GEMM) tiling.Traffic
 }
 
 // Rungs returns the ladder in climbing order; the library comes last.
@@ -71,7 +71,7 @@ func Rungs() []Rung {
 			Idea:  "Work on tiles small enough that one of A, one of B and one of C stay in fast memory together.",
 			F32:   Tiled[float32], F64: Tiled[float64],
 			Add32: AddTiled[float32], Add64: AddTiled[float64],
-			Work: func(g roofline.GEMM) (tiling.Traffic, error) { return tiling.Tiled(g, DefaultTile) },
+			Work: func(g roofline.GEMM) tiling.Traffic { return tiling.Tiled(g, DefaultTile) },
 		},
 		{
 			Name:  "packed",
@@ -79,7 +79,7 @@ func Rungs() []Rung {
 			Idea:  "Copy the block of B and the panel of A that are used again into the order in which they are read, one cache level for each.",
 			F32:   Packed[float32], F64: Packed[float64],
 			Add32: AddPacked[float32], Add64: AddPacked[float64],
-			Work: func(g roofline.GEMM) (tiling.Traffic, error) { return goBlocking(g.ElemBytes).Work(g) },
+			Work: func(g roofline.GEMM) tiling.Traffic { return goBlocking(g.ElemBytes).Work(g) },
 		},
 		{
 			Name:  "simd",
@@ -87,7 +87,7 @@ func Rungs() []Rung {
 			Idea:  "Keep a tile of C in the vector registers and multiply-add whole vectors into it.",
 			F32:   SIMD[float32], F64: SIMD[float64],
 			Add32: AddSIMD[float32], Add64: AddSIMD[float64],
-			Work: func(g roofline.GEMM) (tiling.Traffic, error) { return bestBlocking(g.ElemBytes).Work(g) },
+			Work: func(g roofline.GEMM) tiling.Traffic { return bestBlocking(g.ElemBytes).Work(g) },
 		},
 		{
 			Name:  "parallel",
@@ -96,7 +96,7 @@ func Rungs() []Rung {
 			F32:   Multiply[float32], F64: Multiply[float64],
 			Add32: AddMultiply[float32], Add64: AddMultiply[float64],
 			Parallel: true,
-			Work:     func(g roofline.GEMM) (tiling.Traffic, error) { return bestBlocking(g.ElemBytes).Work(g) },
+			Work:     func(g roofline.GEMM) tiling.Traffic { return bestBlocking(g.ElemBytes).Work(g) },
 		},
 		{
 			Name:  "gonum",
@@ -105,7 +105,7 @@ func Rungs() []Rung {
 			F32:   Gonum[float32], F64: Gonum[float64],
 			Add32: AddGonum[float32], Add64: AddGonum[float64],
 			Parallel: true,
-			Work:     func(g roofline.GEMM) (tiling.Traffic, error) { return tiling.Tiled(g, gonumTile) },
+			Work:     func(g roofline.GEMM) tiling.Traffic { return tiling.Tiled(g, gonumTile) },
 		},
 	}
 }
@@ -125,16 +125,13 @@ func pick[T Float](f32 Func[float32], f64 Func[float64]) Func[T] {
 
 // reorderedWork: A is read once, the row of C stays in fast memory while k is
 // walked, and every row of B comes in again for each row of A.
-func reorderedWork(g roofline.GEMM) (tiling.Traffic, error) {
-	naive, err := tiling.Naive(g) // 2·mkn loads: refuses bad sizes and overflow
-	if err != nil {
-		return tiling.Traffic{}, err
-	}
+func reorderedWork(g roofline.GEMM) tiling.Traffic {
+	naive := tiling.Naive(g) // 2·mkn loads: refuses bad sizes and overflow
 	return tiling.Traffic{
 		Loads:  g.M*g.K + naive.Loads/2,
 		Stores: naive.Stores,
 		FLOPs:  naive.FLOPs,
-	}, nil
+	}
 }
 
 func bestBlocking(elemBytes int64) Blocking {

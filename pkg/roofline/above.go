@@ -3,10 +3,15 @@ package roofline
 import (
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"memorywall/pkg/internal/arg"
 )
 
-// Slack is how far a measured program may lie above a measured roof before
-// [Machine.CheckDot] calls it an error: both are the best of some samples.
+// Slack is the [Machine.Tolerance] of measured roofs: roof and program are each
+// the best of some samples.
 const Slack = 0.05
 
 // AboveRoofError says that a program lies above the roof that it is held
@@ -26,30 +31,45 @@ func (e *AboveRoofError) Error() string {
 }
 
 // CheckDot holds a program, with its arithmetic intensity in FLOP/byte and its
-// rate in FLOP/s, against the roof of m. More than [Slack] above it, the error
-// is an [*AboveRoofError] with the likely cause.
+// rate in FLOP/s, against the roof of m. Above it by more than m allows, the
+// error is an [*AboveRoofError] with the likely cause. What m allows is its
+// Tolerance or, for a machine with none, half a unit of the last digit that its
+// data sheet prints, two digits at least.
 func (m Machine) CheckDot(name string, intensity, flops float64) error {
-	roof, err := m.Attainable(intensity)
-	if err != nil {
+	var roof float64
+	if err := arg.Maybe(func() {
+		roof = m.Attainable(intensity)
+		arg.Positive("roofline", "performance", flops, "FLOP/s")
+	}); err != nil {
 		return err
 	}
-	if err := checkPositive("performance", flops, "FLOP/s"); err != nil {
-		return err
-	}
-	if flops <= (1+Slack)*roof {
+	peak, bandwidth := m.most(m.Peak), m.most(m.Bandwidth)
+	if flops <= min(peak, bandwidth*intensity) {
 		return nil
 	}
 	e := &AboveRoofError{Dot: name, Machine: m.Name, Intensity: intensity, FLOPS: flops, Roof: roof}
-	if flops > (1+Slack)*m.Peak {
-		e.Cause = fmt.Sprintf("it is above the peak itself; likely the peak is that of fewer cores, of narrower instructions or of a wider number format than %s, it was measured while other work slowed the machine down, or the FLOPs are counted too high", m.Format)
-		if m.Format == "" {
-			e.Cause = "it is above the peak itself; likely the peak is that of fewer cores or of narrower instructions, it was measured while other work slowed the machine down, or the FLOPs are counted too high"
+	if flops > peak {
+		less := "fewer cores or of narrower instructions"
+		if m.Format != "" {
+			less = "fewer cores, of narrower instructions or of a wider number format than " + m.Format
 		}
+		e.Cause = fmt.Sprintf("it is above the peak itself; likely the peak is that of %s, it was measured while other work slowed the machine down, or the FLOPs are counted too high", less)
 	} else {
 		e.Cause = fmt.Sprintf("it would need %.4g bytes/s and the roof has %.4g; likely its data came from a nearer level of memory than the roof's, its traffic is counted too high, or the bandwidth was measured while other work slowed the machine down",
 			flops/intensity, m.Bandwidth)
 	}
 	return e
+}
+
+// most is the greatest value that a figure of the machine can stand for.
+func (m Machine) most(figure float64) float64 {
+	if m.Tolerance > 0 {
+		return figure * (1 + m.Tolerance)
+	}
+	digits, exponent, _ := strings.Cut(strconv.FormatFloat(figure, 'e', -1, 64), "e")
+	power, _ := strconv.Atoi(exponent)
+	printed := max(2, len(strings.Replace(digits, ".", "", 1)))
+	return figure + math.Pow10(power-printed+1)/2
 }
 
 // AboveRoof returns the [AboveRoofError] in err, if there is one.

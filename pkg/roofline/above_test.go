@@ -54,3 +54,30 @@ func TestCheckDot(t *testing.T) {
 		t.Error("no error is above a roof")
 	}
 }
+
+// A data sheet's figures are exact to the last digit that it prints; only
+// measured roofs get [Slack].
+func TestCheckDotOfADataSheet(t *testing.T) {
+	mi300x := Machine{Name: "a chip", Format: "FP16", ElemBytes: 2, Peak: 1307.4e12, Bandwidth: 5300e9}
+	measured := A100()
+	measured.Tolerance = Slack
+	for _, c := range []struct {
+		name             string
+		m                Machine
+		intensity, flops float64
+		above            bool
+	}{
+		{"half a unit of 312 TFLOP/s", A100(), 1000, 312.4e12, false},
+		{"more than half a unit", A100(), 1000, 312.6e12, true},
+		{"104% of the peak", A100(), 1000, 1.04 * 312e12, true},
+		{"half a unit of 2039 GB/s", A100(), 1, 2039.4e9, false},
+		{"more than half a unit", A100(), 1, 2039.6e9, true},
+		{"5563 GB/s on 5300", mi300x, 1, 5563e9, true},
+		{"104% of a measured peak", measured, 1000, 1.04 * 312e12, false},
+		{"106% of a measured peak", measured, 1000, 1.06 * 312e12, true},
+	} {
+		if _, above := AboveRoof(c.m.CheckDot(c.name, c.intensity, c.flops)); above != c.above {
+			t.Errorf("%s: above the roof is %t", c.name, above)
+		}
+	}
+}

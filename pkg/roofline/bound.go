@@ -1,14 +1,19 @@
 package roofline
 
-import "fmt"
+import (
+	"fmt"
+
+	"memorywall/pkg/internal/arg"
+)
 
 // Bound says which of the two limits holds a run back.
 type Bound int
 
 const (
-	// MemoryBound: the intensity is below the ridge, so traffic sets the pace.
+	// MemoryBound: the intensity is below the ridge, so the memory sets the pace.
 	MemoryBound Bound = iota + 1
-	// ComputeBound: the intensity is at the ridge or above it, so math does.
+	// ComputeBound: the intensity is at the ridge or above it, so the arithmetic
+	// does.
 	ComputeBound
 )
 
@@ -25,82 +30,67 @@ func (b Bound) String() string {
 
 // Classify returns MemoryBound for an intensity (FLOP/byte) below the ridge
 // and ComputeBound for all others: at the ridge itself the machine can reach
-// its peak, so a tie is compute-bound.
-func (m Machine) Classify(intensity float64) (Bound, error) {
-	ridge, err := m.Ridge()
-	if err != nil {
-		return 0, err
-	}
-	if err := checkPositive("intensity", intensity, "FLOP/byte"); err != nil {
-		return 0, err
-	}
+// its peak, so a tie is compute-bound. It panics if the machine or the
+// intensity is invalid.
+func (m Machine) Classify(intensity float64) Bound {
+	ridge := m.Ridge()
+	arg.Positive("roofline", "intensity", intensity, "FLOP/byte")
 	if intensity < ridge {
-		return MemoryBound, nil
-	}
-	return ComputeBound, nil
-}
-
-// Attainable returns the most FLOP/s that the machine can reach at an
-// intensity in FLOP/byte: min(peak, bandwidth·intensity). It is the peak
-// exactly for every intensity that Classify calls compute-bound.
-func (m Machine) Attainable(intensity float64) (float64, error) {
-	bound, err := m.Classify(intensity)
-	if err != nil {
-		return 0, err
-	}
-	if bound == ComputeBound {
-		return m.Peak, nil
-	}
-	fed := min(m.Peak, m.Bandwidth*intensity)
-	if fed == 0 {
-		return 0, fmt.Errorf("roofline: intensity %g FLOP/byte times bandwidth %g bytes/s is below what a float64 can hold: use a larger intensity", intensity, m.Bandwidth)
-	}
-	return fed, nil
-}
-
-// Floors are the two least times of a run, in seconds: each is what the run
-// would take if the other part were free.
-type Floors struct {
-	Math    float64 // FLOPs/peak
-	Traffic float64 // bytes/bandwidth
-}
-
-// AtLeast returns the larger floor, in seconds. Math and traffic overlap, so
-// no run is faster than this and a perfect one takes just this long.
-func (f Floors) AtLeast() float64 { return max(f.Math, f.Traffic) }
-
-// AtMost returns the sum of the floors, in seconds: the time of a run that
-// overlaps nothing but wastes nothing else. Real code that keeps both parts
-// busy lands between AtLeast and about AtMost.
-func (f Floors) AtMost() float64 { return f.Math + f.Traffic }
-
-// Bound returns ComputeBound if the math floor is at least as long as the
-// traffic floor, MemoryBound otherwise. Within rounding it agrees with
-// Classify of the intensity FLOPs/bytes.
-func (f Floors) Bound() Bound {
-	if f.Math < f.Traffic {
 		return MemoryBound
 	}
 	return ComputeBound
 }
 
-// TimeFloors returns flops/peak and bytes/bandwidth in seconds.
-func (m Machine) TimeFloors(flops, bytes float64) (Floors, error) {
-	if err := m.Validate(); err != nil {
-		return Floors{}, err
+// Attainable returns the most FLOP/s that the machine can reach at an
+// intensity in FLOP/byte: min(peak, bandwidth·intensity). It is the peak
+// exactly for every intensity that Classify calls compute-bound. It panics if
+// the machine or the intensity is invalid, or the product below what a float64
+// can hold.
+func (m Machine) Attainable(intensity float64) float64 {
+	if m.Classify(intensity) == ComputeBound {
+		return m.Peak
 	}
-	if err := checkPositive("work", flops, "FLOPs"); err != nil {
-		return Floors{}, err
+	fed := min(m.Peak, m.Bandwidth*intensity)
+	if fed == 0 {
+		arg.Refuse("intensity", intensity, "roofline: intensity is %g FLOP/byte: times the bandwidth, %g bytes/s, it is below what a float64 can hold: use a larger intensity", intensity, m.Bandwidth)
 	}
-	if err := checkPositive("traffic", bytes, "bytes"); err != nil {
-		return Floors{}, err
+	return fed
+}
+
+// Times are the two times of a run, in seconds: each is what the run would take
+// if the other part were free. They are also called its time floors.
+type Times struct {
+	Compute float64 // FLOPs/peak
+	Memory  float64 // bytes/bandwidth
+}
+
+// Overlapped returns the larger time: that of a run whose arithmetic and traffic
+// overlap perfectly. No run is faster.
+func (t Times) Overlapped() float64 { return max(t.Compute, t.Memory) }
+
+// Serial returns the sum of the times: that of a run which overlaps nothing but
+// wastes nothing else. Real code that keeps both parts busy lands between
+// Overlapped and about Serial.
+func (t Times) Serial() float64 { return t.Compute + t.Memory }
+
+// Bound returns ComputeBound if the compute time is at least as long as the
+// memory time, MemoryBound otherwise. Within rounding it agrees with Classify of
+// the intensity FLOPs/bytes.
+func (t Times) Bound() Bound {
+	if t.Compute < t.Memory {
+		return MemoryBound
 	}
-	f := Floors{Math: flops / m.Peak, Traffic: bytes / m.Bandwidth}
-	if err := checkPositive("time floor of the math", f.Math, "s"); err != nil {
-		return Floors{}, err
-	}
-	if err := checkPositive("time floor of the traffic", f.Traffic, "s"); err != nil {
-		return Floors{}, err
-	}
-	return f, nil
+	return ComputeBound
+}
+
+// Times returns flops/peak and bytes/bandwidth in seconds. It panics if the
+// machine, an argument or one of the times is not positive and finite.
+func (m Machine) Times(flops, bytes float64) Times {
+	arg.Check(m.Validate())
+	arg.Positive("roofline", "work", flops, "FLOPs")
+	arg.Positive("roofline", "traffic", bytes, "bytes")
+	t := Times{Compute: flops / m.Peak, Memory: bytes / m.Bandwidth}
+	arg.Positive("roofline", "compute time", t.Compute, "s")
+	arg.Positive("roofline", "memory time", t.Memory, "s")
+	return t
 }

@@ -3,6 +3,8 @@ package roofline
 import (
 	"math"
 	"testing"
+
+	"memorywall/pkg/internal/arg"
 )
 
 func TestClassify(t *testing.T) {
@@ -19,11 +21,11 @@ func TestClassify(t *testing.T) {
 		{math.Nextafter(10, 11), ComputeBound, 1000},
 		{math.MaxFloat64, ComputeBound, 1000},
 	} {
-		bound, err := m.Classify(c.intensity)
+		bound, err := arg.Try(func() Bound { return m.Classify(c.intensity) })
 		if err != nil || bound != c.bound {
 			t.Errorf("Classify(%v) = %v, %v; want %v", c.intensity, bound, err, c.bound)
 		}
-		attainable, err := m.Attainable(c.intensity)
+		attainable, err := arg.Try(func() float64 { return m.Attainable(c.intensity) })
 		if err != nil || attainable != c.attainable {
 			t.Errorf("Attainable(%v) = %v, %v; want %v", c.intensity, attainable, err, c.attainable)
 		}
@@ -36,18 +38,15 @@ func TestTieAttainsPeak(t *testing.T) {
 	differs := 0
 	for i := 1; i < 200; i++ {
 		m := machine(1, float64(i), 2)
-		ridge, err := m.Ridge()
-		if err != nil {
-			t.Fatal(err)
-		}
-		bound, err := m.Classify(ridge)
+		ridge := m.Ridge()
+		bound, err := arg.Try(func() Bound { return m.Classify(ridge) })
 		if err != nil || bound != ComputeBound {
 			t.Errorf("bandwidth %g: tie is %v, %v", m.Bandwidth, bound, err)
 		}
-		if got, err := m.Attainable(ridge); err != nil || got != m.Peak {
+		if got, err := arg.Try(func() float64 { return m.Attainable(ridge) }); err != nil || got != m.Peak {
 			t.Errorf("bandwidth %g: attainable at the ridge is %v, %v; want the peak %v", m.Bandwidth, got, err, m.Peak)
 		}
-		if got, err := m.Attainable(math.Nextafter(ridge, 0)); err != nil || !(got <= m.Peak) {
+		if got, err := arg.Try(func() float64 { return m.Attainable(math.Nextafter(ridge, 0)) }); err != nil || !(got <= m.Peak) {
 			t.Errorf("bandwidth %g: attainable below the ridge is %v, %v; want at most the peak", m.Bandwidth, got, err)
 		}
 		if m.Bandwidth*ridge != m.Peak {
@@ -65,23 +64,23 @@ func TestBoundErrors(t *testing.T) {
 		bad  float64
 		says string
 	}{{0, "0"}, {-1, "-1"}, {nan, "NaN"}, {inf, "+Inf"}, {-inf, "-Inf"}} {
-		_, err := m.Classify(c.bad)
+		err := Maybe(func() { m.Classify(c.bad) })
 		refused(t, err, "intensity is "+c.says+" FLOP/byte", "positive and finite")
-		_, err = m.Attainable(c.bad)
+		err = Maybe(func() { m.Attainable(c.bad) })
 		refused(t, err, "intensity is "+c.says+" FLOP/byte", "positive and finite")
-		_, err = m.TimeFloors(c.bad, 1)
+		err = Maybe(func() { m.Times(c.bad, 1) })
 		refused(t, err, "work is "+c.says+" FLOPs", "positive and finite")
-		_, err = m.TimeFloors(1, c.bad)
+		err = Maybe(func() { m.Times(1, c.bad) })
 		refused(t, err, "traffic is "+c.says+" bytes", "positive and finite")
 	}
 
 	// What leaves float64 is said, not returned.
 	slow := machine(1e-10, 1e-10, 2)
-	_, err := slow.TimeFloors(1e300, 1)
-	refused(t, err, "time floor of the math is +Inf s")
-	_, err = slow.TimeFloors(1, 1e300)
-	refused(t, err, "time floor of the traffic is +Inf s")
-	_, err = slow.Attainable(tiny)
+	err := Maybe(func() { slow.Times(1e300, 1) })
+	refused(t, err, "compute time is +Inf s")
+	err = Maybe(func() { slow.Times(1, 1e300) })
+	refused(t, err, "memory time is +Inf s")
+	err = Maybe(func() { slow.Attainable(tiny) })
 	refused(t, err, "below what a float64 can hold")
 }
 
@@ -96,14 +95,11 @@ func TestFloors(t *testing.T) {
 		{1000, 400, 4, 5, MemoryBound},
 		{1000, 100, 1, 2, ComputeBound}, // a tie
 	} {
-		f, err := m.TimeFloors(c.flops, c.bytes)
-		if err != nil {
-			t.Fatal(err)
+		f := m.Times(c.flops, c.bytes)
+		if f.Compute != c.flops/1000 || f.Memory != c.bytes/100 || f.Overlapped() != c.least || f.Serial() != c.most || f.Bound() != c.bound {
+			t.Errorf("floors of %v FLOPs, %v bytes: %+v, at least %v, at most %v, %v", c.flops, c.bytes, f, f.Overlapped(), f.Serial(), f.Bound())
 		}
-		if f.Math != c.flops/1000 || f.Traffic != c.bytes/100 || f.AtLeast() != c.least || f.AtMost() != c.most || f.Bound() != c.bound {
-			t.Errorf("floors of %v FLOPs, %v bytes: %+v, at least %v, at most %v, %v", c.flops, c.bytes, f, f.AtLeast(), f.AtMost(), f.Bound())
-		}
-		if bound, err := m.Classify(c.flops / c.bytes); err != nil || bound != c.bound {
+		if bound, err := arg.Try(func() Bound { return m.Classify(c.flops / c.bytes) }); err != nil || bound != c.bound {
 			t.Errorf("Classify(%v) = %v, %v; the floors say %v", c.flops/c.bytes, bound, err, c.bound)
 		}
 	}

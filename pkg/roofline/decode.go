@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 )
 
 // BatchLimit returns 2nk/((n+k)s) in FLOP/byte: what the best-case intensity
-// of (m×k)·(k×n) tends to as the batch m grows. Every m stays below it.
-func BatchLimit(k, n, elemBytes int64) (float64, error) {
-	if err := checkBatchArgs(k, n); err != nil {
-		return 0, err
-	}
-	if err := checkElemBytes(elemBytes); err != nil {
-		return 0, err
-	}
-	return Ratio(Sum{{2, n, k}}, Sum{{n, elemBytes}, {k, elemBytes}}), nil
+// of (m×k)·(k×n) tends to as the batch m grows. Every m stays below it. It
+// panics if an argument is below 1.
+func BatchLimit(k, n, elemBytes int64) float64 {
+	arg.Size("roofline", "k", k)
+	arg.Size("roofline", "n", n)
+	arg.ElemBytes("roofline", elemBytes)
+	return num.Ratio(num.Sum{{2, n, k}}, num.Sum{{n, elemBytes}, {k, elemBytes}})
 }
 
 // BatchToRidge returns the smallest batch m for which the multiply
@@ -30,32 +31,26 @@ func BatchLimit(k, n, elemBytes int64) (float64, error) {
 // This is done in exact arithmetic, for near the limit the difference below
 // the line loses all its digits in float64.
 //
-// If no batch does it, because BatchLimit is not above the ridge, the error is
-// an *UnreachableError whose Best is that limit. A batch beyond int64 is an
-// error that matches ErrOverflow.
-func BatchToRidge(m Machine, k, n int64) (int64, error) {
-	ridge, err := m.Ridge()
-	if err != nil {
-		return 0, err
-	}
-	limit, err := BatchLimit(k, n, m.ElemBytes)
-	if err != nil {
-		return 0, err
-	}
+// It panics with an *UnreachableError, whose Best is BatchLimit, if that limit
+// is not above the ridge, exactly: then every batch stays below the ridge, and
+// where limit and ridge are equal some huge one only rounds to it. It panics
+// with ErrOverflow if the batch is beyond int64.
+func BatchToRidge(m Machine, k, n int64) int64 {
+	ridge := m.Ridge()
+	limit := BatchLimit(k, n, m.ElemBytes)
 
-	// The limit is a supremum: at the ridge it is never attained. Compare the
-	// exact values, for rounded ones could tie where these do not.
-	work := Sum{{2, n, k}}.Big()                           // FLOPs per token
-	moved := Sum{{n, m.ElemBytes}, {k, m.ElemBytes}}.Big() // bytes per token
+	// Compare the exact values, for rounded ones could tie where these do not.
+	work := num.Sum{{2, n, k}}.Big()                           // FLOPs per token
+	moved := num.Sum{{n, m.ElemBytes}, {k, m.ElemBytes}}.Big() // bytes per token
 	exactLimit := new(big.Rat).SetFrac(work, moved)
 	exactRidge := new(big.Rat).Quo(rat(m.Peak), rat(m.Bandwidth))
 	if exactLimit.Cmp(exactRidge) <= 0 {
-		return 0, &UnreachableError{
+		(&UnreachableError{
 			Text: fmt.Sprintf("roofline: no batch reaches the ridge of %.6g FLOP/byte at k = %d, n = %d, element size %d: as the batch grows the intensity tends to %.6g FLOP/byte and stays below it; use a larger k or n, smaller elements, or a machine with a lower ridge",
 				ridge, k, n, m.ElemBytes, limit),
 			Ridge: ridge,
 			Best:  limit,
-		}
+		}).Panic()
 	}
 
 	// Intensities are compared after rounding to float64. What rounds to the
@@ -64,7 +59,7 @@ func BatchToRidge(m Machine, k, n int64) (int64, error) {
 	// if it rounds down the next one, is the first to reach the ridge.
 	from := new(big.Rat).Add(rat(ridge), rat(math.Nextafter(ridge, 0)))
 	from.Mul(from, big.NewRat(1, 2))
-	weights := new(big.Rat).SetInt(Sum{{k, n, m.ElemBytes}}.Big()) // bytes, once a step
+	weights := new(big.Rat).SetInt(num.Sum{{k, n, m.ElemBytes}}.Big()) // bytes, once a step
 	num := new(big.Rat).Mul(from, weights)
 	den := new(big.Rat).Mul(from, new(big.Rat).SetInt(moved))
 	den.Sub(new(big.Rat).SetInt(work), den)
@@ -76,61 +71,37 @@ func BatchToRidge(m Machine, k, n int64) (int64, error) {
 	}
 	if !batch.IsInt64() {
 		about, _ := new(big.Float).SetInt(batch).Float64()
-		return 0, fmt.Errorf("roofline: batch to reach the ridge of %.6g FLOP/byte at k = %d, n = %d, element size %d is about %.6g, for the intensity tends to only %.6g: %w",
-			ridge, k, n, m.ElemBytes, about, limit, ErrOverflow)
+		arg.Panic(arg.Overflow("roofline", fmt.Sprintf("batch to reach the ridge of %.6g FLOP/byte at k = %d, n = %d, element size %d, where the intensity tends to only %.6g,",
+			ridge, k, n, m.ElemBytes, limit), about))
 	}
-	return batch.Int64(), nil
+	return batch.Int64()
 }
 
 // WeightBytes returns params·s, the bytes of a model's weights at the
-// machine's element size.
-func WeightBytes(m Machine, params float64) (float64, error) {
-	if err := m.Validate(); err != nil {
-		return 0, err
-	}
-	if err := checkPositive("number of parameters", params, "parameters"); err != nil {
-		return 0, err
-	}
+// machine's element size. It panics if the machine or the number of parameters
+// is invalid.
+func WeightBytes(m Machine, params float64) float64 {
+	arg.Check(m.Validate())
+	arg.Positive("roofline", "number of parameters", params, "parameters")
 	bytes := params * float64(m.ElemBytes)
-	if err := checkPositive("size of the weights", bytes, "bytes"); err != nil {
-		return 0, err
-	}
-	return bytes, nil
+	arg.Positive("roofline", "size of the weights", bytes, "bytes")
+	return bytes
 }
 
 // WeightReadTime returns params·s/bandwidth in seconds: the time to read every
-// weight once, and so the floor of one decoding step.
-func WeightReadTime(m Machine, params float64) (float64, error) {
-	bytes, err := WeightBytes(m, params)
-	if err != nil {
-		return 0, err
-	}
-	t := bytes / m.Bandwidth
-	if err := checkPositive("weight read time", t, "s"); err != nil {
-		return 0, err
-	}
-	return t, nil
+// weight once, and so the least time of one decoding step.
+func WeightReadTime(m Machine, params float64) float64 {
+	t := WeightBytes(m, params) / m.Bandwidth
+	arg.Positive("roofline", "weight read time", t, "s")
+	return t
 }
 
 // TokensPerSecond returns 1/WeightReadTime: an upper bound of the decoding
-// rate at batch 1. The attention cache is left out; reading it only adds time.
-func TokensPerSecond(m Machine, params float64) (float64, error) {
-	t, err := WeightReadTime(m, params)
-	if err != nil {
-		return 0, err
-	}
-	rate := 1 / t
-	if err := checkPositive("token rate", rate, "tokens/s"); err != nil {
-		return 0, err
-	}
-	return rate, nil
-}
-
-func checkBatchArgs(k, n int64) error {
-	if err := checkSize("k", k); err != nil {
-		return err
-	}
-	return checkSize("n", n)
+// rate at batch 1. The KV cache is left out; reading it only adds time.
+func TokensPerSecond(m Machine, params float64) float64 {
+	rate := 1 / WeightReadTime(m, params)
+	arg.Positive("roofline", "token rate", rate, "tokens/s")
+	return rate
 }
 
 func rat(f float64) *big.Rat { return new(big.Rat).SetFloat64(f) }

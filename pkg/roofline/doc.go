@@ -6,12 +6,16 @@
 // run is described by its work (FLOPs) and its traffic (bytes that cross
 // between slow and fast memory). Their quotient is the arithmetic intensity,
 // in FLOP/byte. From these four numbers follow what the run can attain at
-// most and how long it takes at least.
+// most and how long it takes at the least.
 //
 // One multiply-add counts as 2 FLOPs, as in the vendors' own figures. GB is
 // 10^9 bytes. Sizes and counts are int64 on every platform; a count that does
-// not fit is an error that matches [ErrOverflow], never a wrapped number.
-// Every function checks its arguments, and nothing here panics.
+// not fit matches [ErrOverflow] and is never a wrapped number.
+//
+// The formulas return their value alone. A mistake in a call is a panic with an
+// [*Error], which names the argument and says what would be right; [Maybe]
+// turns it into an error where the arguments are a user's. A cell of the lesson
+// shows it as a message.
 //
 // # The machine file
 //

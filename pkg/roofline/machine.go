@@ -3,6 +3,8 @@ package roofline
 import (
 	"fmt"
 	"math"
+
+	"memorywall/pkg/internal/arg"
 )
 
 // Machine is the whole of what the model knows about a chip: how fast it
@@ -17,62 +19,41 @@ type Machine struct {
 	Peak      float64 `json:"peak_flops"`            // FLOP/s
 	Bandwidth float64 `json:"bandwidth_bytes_per_s"` // bytes/s between slow and fast memory
 
+	// Tolerance is how far, relative to a roof, a program may lie above it:
+	// [Slack] for measured roofs, 0 for those of a data sheet, whose figures are
+	// exact to the last digit printed.
+	Tolerance float64 `json:"-"`
+
 	// Measured is what a measured machine has beyond the two numbers. It is nil
 	// for a machine from a data sheet.
 	Measured *Measured `json:"measured,omitempty"`
 }
 
 // Validate returns an error that names the first field that cannot be right.
-// Every function of this package that takes a machine calls it.
+// Every method calls it, and panics with what it finds.
 func (m Machine) Validate() error {
 	if m.Name == "" {
-		return fmt.Errorf("roofline: machine name is empty: give the machine a name")
+		return arg.Errorf("machine name", m.Name, "roofline: machine name is empty: give the machine a name")
 	}
-	if err := checkElemBytes(m.ElemBytes); err != nil {
-		return fmt.Errorf("%w (machine %q)", err, m.Name)
+	err := arg.Maybe(func() {
+		arg.ElemBytes("roofline", m.ElemBytes)
+		arg.Positive("roofline", "peak", m.Peak, "FLOP/s")
+		arg.Positive("roofline", "bandwidth", m.Bandwidth, "bytes/s")
+		if r := m.Peak / m.Bandwidth; !(r > 0) || math.IsInf(r, 1) {
+			arg.Refuse("peak", m.Peak, "roofline: peak is %g FLOP/s: over the bandwidth, %g bytes/s, it is %g FLOP/byte, and the ridge must be positive and finite", m.Peak, m.Bandwidth, r)
+		}
+	})
+	if err != nil {
+		e := err.(*Error)
+		e.Text += fmt.Sprintf(" (machine %q)", m.Name)
 	}
-	if err := checkPositive("peak", m.Peak, "FLOP/s"); err != nil {
-		return fmt.Errorf("%w (machine %q)", err, m.Name)
-	}
-	if err := checkPositive("bandwidth", m.Bandwidth, "bytes/s"); err != nil {
-		return fmt.Errorf("%w (machine %q)", err, m.Name)
-	}
-	if r := m.Peak / m.Bandwidth; !(r > 0) || math.IsInf(r, 1) {
-		return fmt.Errorf("roofline: peak %g FLOP/s over bandwidth %g bytes/s is %g FLOP/byte: the ridge must be positive and finite (machine %q)",
-			m.Peak, m.Bandwidth, r, m.Name)
-	}
-	return nil
+	return err
 }
 
-// Ridge returns the ridge point, peak/bandwidth, in FLOP/byte: the least
+// Ridge returns the ridge point, peak/bandwidth, in FLOP/byte: the smallest
 // arithmetic intensity at which the machine can compute at its peak. It is
-// also called the machine balance.
-func (m Machine) Ridge() (float64, error) {
-	if err := m.Validate(); err != nil {
-		return 0, err
-	}
-	return m.Peak / m.Bandwidth, nil
-}
-
-// checkPositive returns an error unless v is positive and finite. NaN fails
-// the comparison too.
-func checkPositive(what string, v float64, unit string) error {
-	if v > 0 && !math.IsInf(v, 1) {
-		return nil
-	}
-	return fmt.Errorf("roofline: %s is %g %s: it must be positive and finite", what, v, unit)
-}
-
-func checkElemBytes(s int64) error {
-	if s < 1 {
-		return fmt.Errorf("roofline: element size is %d bytes: it must be at least 1", s)
-	}
-	return nil
-}
-
-func checkSize(what string, v int64) error {
-	if v < 1 {
-		return fmt.Errorf("roofline: %s is %d: it must be at least 1", what, v)
-	}
-	return nil
+// also called the machine balance. It panics if the machine is invalid.
+func (m Machine) Ridge() float64 {
+	arg.Check(m.Validate())
+	return m.Peak / m.Bandwidth
 }

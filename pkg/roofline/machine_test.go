@@ -48,10 +48,7 @@ func TestA100(t *testing.T) {
 	if m.Source == "" || m.Format != "FP16" || m.ElemBytes != 2 {
 		t.Errorf("A100 is %+v: want a source, FP16 and 2 bytes", m)
 	}
-	ridge, err := m.Ridge()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ridge := m.Ridge()
 	near(t, "ridge", ridge, 312e12/2039e9)
 
 	// The data sheet rounds what the clock gives.
@@ -89,14 +86,14 @@ func TestMachineErrors(t *testing.T) {
 
 			// Every function with a machine refuses it the same way.
 			for name, call := range map[string]func() error{
-				"Ridge":           func() error { _, err := m.Ridge(); return err },
-				"Classify":        func() error { _, err := m.Classify(1); return err },
-				"Attainable":      func() error { _, err := m.Attainable(1); return err },
-				"TimeFloors":      func() error { _, err := m.TimeFloors(1, 1); return err },
-				"BatchToRidge":    func() error { _, err := BatchToRidge(m, 4096, 4096); return err },
-				"WeightBytes":     func() error { _, err := WeightBytes(m, 1); return err },
-				"WeightReadTime":  func() error { _, err := WeightReadTime(m, 1); return err },
-				"TokensPerSecond": func() error { _, err := TokensPerSecond(m, 1); return err },
+				"Ridge":           func() error { err := Maybe(func() { m.Ridge() }); return err },
+				"Classify":        func() error { err := Maybe(func() { m.Classify(1) }); return err },
+				"Attainable":      func() error { err := Maybe(func() { m.Attainable(1) }); return err },
+				"TimeFloors":      func() error { err := Maybe(func() { m.Times(1, 1) }); return err },
+				"BatchToRidge":    func() error { err := Maybe(func() { BatchToRidge(m, 4096, 4096) }); return err },
+				"WeightBytes":     func() error { err := Maybe(func() { WeightBytes(m, 1) }); return err },
+				"WeightReadTime":  func() error { err := Maybe(func() { WeightReadTime(m, 1) }); return err },
+				"TokensPerSecond": func() error { err := Maybe(func() { TokensPerSecond(m, 1) }); return err },
 			} {
 				err := call()
 				if err == nil || err.Error() != m.Validate().Error() {

@@ -288,7 +288,7 @@ func (m Machine) Roofs(threads int, format, isa string) ([]Machine, error) {
 		}
 		r := Machine{
 			Name: l.Name + ", " + Threads(threads), Source: m.Source, Format: peak.Format, ElemBytes: peak.ElemBytes,
-			Peak: peak.FLOPS, Bandwidth: l.Bandwidth,
+			Peak: peak.FLOPS, Bandwidth: l.Bandwidth, Tolerance: Slack,
 		}
 		if err := r.Validate(); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package tiling
 import (
 	"math/big"
 
+	"memorywall/pkg/internal/arg"
 	"memorywall/pkg/roofline"
 )
 
@@ -15,13 +16,14 @@ type LoadBound struct {
 	Stores     int64   // mn: every result goes out once
 }
 
-// LoadsAtLeast returns the least number of loads that any schedule of the
-// multiply-adds needs with a fast memory of S = capacity elements, whatever its
+// LoadLowerBound returns a number of loads below which no schedule of the
+// multiply-adds goes with a fast memory of S = capacity elements, whatever its
 // order, its tiles and what it keeps:
 //
 //	loads ≥ max(mk + kn, ⌈2mnk/√S⌉ − 2S − mn).
 //
-// A capacity below 3 elements is an error: no multiply-add can be done in it.
+// It panics if the capacity is below 3 elements: no multiply-add can be done in
+// it.
 //
 // Source: T. M. Smith, B. Lowery, J. Langou, R. A. van de Geijn, "A Tight I/O
 // Lower Bound for Matrix Multiplication", arXiv:1702.02017v2 (2019). They count
@@ -42,19 +44,14 @@ type LoadBound struct {
 // beginnings: a second partial sum of the same element of C would have to be
 // added to the first one day, and that costs the load that going on with the
 // first would have cost.
-func LoadsAtLeast(g roofline.GEMM, capacity int64) (LoadBound, error) {
-	if err := checkCapacity(capacity); err != nil {
-		return LoadBound{}, err
-	}
-	least, err := Compulsory(g)
-	if err != nil {
-		return LoadBound{}, err
-	}
-	b := LoadBound{Compulsory: least.Loads, Stores: least.Stores}
+func LoadLowerBound(g roofline.GEMM, capacity int64) LoadBound {
+	arg.AtLeast("tiling", "capacity", capacity, 3)
+	compulsory := Compulsory(g)
+	b := LoadBound{Compulsory: compulsory.Loads, Stores: compulsory.Stores}
 
 	// 2mnk/√S = √(f²/S) with f = 2mnk, rounded up: the least t with t²S ≥ f².
 	s := big.NewInt(capacity)
-	f := big.NewInt(least.FLOPs)
+	f := big.NewInt(compulsory.FLOPs)
 	f2 := new(big.Int).Mul(f, f)
 	t := new(big.Int).Sqrt(new(big.Int).Quo(f2, s))
 	if reach := new(big.Int).Mul(t, t); reach.Mul(reach, s).Cmp(f2) < 0 {
@@ -69,5 +66,5 @@ func LoadsAtLeast(g roofline.GEMM, capacity int64) (LoadBound, error) {
 		b.Reuse = t.Int64()
 	}
 	b.Loads = max(b.Compulsory, b.Reuse)
-	return b, nil
+	return b
 }

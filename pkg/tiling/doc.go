@@ -12,8 +12,10 @@
 // loops without matrices; [Tiled] is the closed form.
 //
 // [TiledRect], [MultiplyRect] and [BestRect] do the same for rectangular tiles,
-// and [LoadsAtLeast] says what no order of the work can go below.
+// and [LoadLowerBound] says what no order of the work can go below.
 //
-// Sizes and counts are int64 on every platform. A count that does not fit is
-// an error that matches [roofline.ErrOverflow], never a wrapped number.
+// Sizes and counts are int64 on every platform. As in package roofline, a
+// mistake in a call is a panic with a [roofline.Error]: a size or a tile below 1,
+// or a count that does not fit, which matches [roofline.ErrOverflow] and is never
+// a wrapped number.
 package tiling

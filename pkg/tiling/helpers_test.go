@@ -49,7 +49,7 @@ func must[T any](t *testing.T) func(v T, err error) T {
 // any order.
 func small[T Number](t *testing.T, rng *rand.Rand, rows, cols int) Matrix[T] {
 	t.Helper()
-	m := must[Matrix[T]](t)(New[T](rows, cols))
+	m := New[T](rows, cols)
 	for i := range m.Data {
 		m.Data[i] = T(rng.IntN(8))
 	}

@@ -1,8 +1,8 @@
 package tiling
 
 import (
-	"fmt"
-
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/roofline"
 )
 
@@ -18,44 +18,30 @@ func SquareTile(tile int64) Rect { return Rect{tile, tile, tile} }
 
 // Validate returns an error that names the first side below 1.
 func (r Rect) Validate() error {
-	for _, side := range []struct {
-		what  string
-		value int64
-	}{{"bm", r.BM}, {"bn", r.BN}, {"bk", r.BK}} {
-		if side.value < 1 {
-			return fmt.Errorf("tiling: %s is %d: it must be at least 1", side.what, side.value)
-		}
-	}
-	return nil
+	return arg.Maybe(func() {
+		arg.Size("tiling", "bm", r.BM)
+		arg.Size("tiling", "bn", r.BN)
+		arg.Size("tiling", "bk", r.BK)
+	})
 }
 
 // FastElems returns bm·bk + bk·bn + bm·bn, the elements that fast memory holds
 // at a time: one tile each of A, B and C.
-func (r Rect) FastElems() (int64, error) {
-	if err := r.Validate(); err != nil {
-		return 0, err
-	}
-	need := roofline.Sum{{r.BM, r.BK}, {r.BK, r.BN}, {r.BM, r.BN}}
-	v, ok := need.Int64()
-	if !ok {
-		return 0, overflow("fast elements, bm·bk + bk·bn + bm·bn,", need, "bm = %d, bn = %d, bk = %d", r.BM, r.BN, r.BK)
-	}
-	return v, nil
+func (r Rect) FastElems() int64 {
+	arg.Check(r.Validate())
+	need := num.Sum{{r.BM, r.BK}, {r.BK, r.BN}, {r.BM, r.BN}}
+	return fits(need, "fast elements, bm·bk + bk·bn + bm·bn,", "bm = %d, bn = %d, bk = %d", r.BM, r.BN, r.BK)
 }
 
 // TiledRect returns the traffic of the multiply with rectangular tiles, in
 // closed form: loads = ⌈n/bn⌉·mk + ⌈m/bm⌉·kn, stores = mn. Each element of A is
 // loaded once for every column of output tiles, each element of B once for
 // every row of them. How k is cut does not show: bk is not in the count.
-func TiledRect(g roofline.GEMM, r Rect) (Traffic, error) {
-	if err := g.Validate(); err != nil {
-		return Traffic{}, err
-	}
-	if err := r.Validate(); err != nil {
-		return Traffic{}, err
-	}
+func TiledRect(g roofline.GEMM, r Rect) Traffic {
+	arg.Check(g.Validate())
+	arg.Check(r.Validate())
 	return traffic(g, func() int64 {
-		return g.K * perDepth(g.M, g.N, ceilDiv(g.M, r.BM), ceilDiv(g.N, r.BN))
+		return g.K * perDepth(g.M, g.N, num.CeilDiv(g.M, r.BM), num.CeilDiv(g.N, r.BN))
 	})
 }
 
@@ -66,22 +52,17 @@ func perDepth(m, n, rows, cols int64) int64 { return cols*m + rows*n }
 // MultiplyRect is [Multiply] with rectangular tiles: it returns a·b and what
 // it counted on the way, which is what [TiledRect] says. Sizes of 0 are
 // allowed, and the tiles may be larger than the matrices.
-func MultiplyRect[T Number](a, b Matrix[T], r Rect) (Matrix[T], Traffic, error) {
-	if err := r.Validate(); err != nil {
-		return Matrix[T]{}, Traffic{}, err
-	}
-	c, err := checkMultiply(a, b, 1)
-	if err != nil {
-		return Matrix[T]{}, Traffic{}, err
-	}
+func MultiplyRect[T Number](a, b Matrix[T], r Rect) (Matrix[T], Traffic) {
+	arg.Check(r.Validate())
+	c := product(a, b, 1)
 	// A side beyond the matrix is one tile, and it fits in int on every platform.
 	side := func(b int64, size int) int { return int(min(b, int64(max(size, 1)))) }
-	return c, multiply(a, b, c, side(r.BM, a.Rows), side(r.BN, b.Cols), side(r.BK, a.Cols)), nil
+	return c, multiply(a, b, c, side(r.BM, a.Rows), side(r.BN, b.Cols), side(r.BK, a.Cols))
 }
 
 // BestRect returns the shape with the fewest loads among all whose three tiles
 // fit in a fast memory of capacity elements, and its traffic. The answer is
-// exact. A capacity below 3 elements, one each of A, B and C, is an error.
+// exact. It panics if the capacity is below 3 elements, one each of A, B and C.
 //
 // The count does not know bk, and the room grows with it: the best shape has
 // bk = 1, a column of A and a row of B at a time, and nearly the whole of fast
@@ -98,24 +79,20 @@ func MultiplyRect[T Number](a, b Matrix[T], r Rect) (Matrix[T], Traffic, error) 
 // again as far as the number of tiles stays. A shape that ties with the answer
 // and needs no more room is among those: making a side smaller without adding a
 // tile keeps the loads and saves room.
-func BestRect(g roofline.GEMM, capacity int64) (Rect, Traffic, error) {
-	if err := checkCapacity(capacity); err != nil {
-		return Rect{}, Traffic{}, err
-	}
-	if _, err := Compulsory(g); err != nil {
-		return Rect{}, Traffic{}, err
-	}
+func BestRect(g roofline.GEMM, capacity int64) (Rect, Traffic) {
+	arg.AtLeast("tiling", "capacity", capacity, 3)
+	Compulsory(g) // refuses counts beyond int64
 	short, long := min(g.M, g.N), max(g.M, g.N)
 	var best Rect
 	var bestLoads, bestRoom int64
 	for x := int64(1); ; {
-		rows := ceilDiv(short, x)
+		rows := num.CeilDiv(short, x)
 		y := min((capacity-x)/(x+1), long) // x + y + xy ≤ capacity
 		if y < 1 {
 			break
 		}
-		cols := ceilDiv(long, y)
-		y = ceilDiv(long, cols)
+		cols := num.CeilDiv(long, y)
+		y = num.CeilDiv(long, cols)
 		r := Rect{x, y, 1}
 		if g.N < g.M {
 			r = Rect{y, x, 1}
@@ -127,15 +104,7 @@ func BestRect(g roofline.GEMM, capacity int64) (Rect, Traffic, error) {
 		if rows == 1 {
 			break
 		}
-		x = ceilDiv(short, rows-1)
+		x = num.CeilDiv(short, rows-1)
 	}
-	t, err := TiledRect(g, best)
-	return best, t, err
-}
-
-func checkCapacity(capacity int64) error {
-	if capacity < 3 {
-		return fmt.Errorf("tiling: capacity is %d elements: it must be at least 3, one each of A, B and C", capacity)
-	}
-	return nil
+	return best, TiledRect(g, best)
 }

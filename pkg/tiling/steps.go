@@ -3,6 +3,7 @@ package tiling
 import (
 	"iter"
 
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/roofline"
 )
 
@@ -21,16 +22,14 @@ type Step struct {
 // Steps returns the steps of the multiply with tile×tile tiles in loop order:
 // I outermost, P innermost. Their loads add up to those of Tiled. Nothing is
 // stored in a step but the last along k (P greatest), which stores the C tile.
-func Steps(g roofline.GEMM, tile int64) (iter.Seq[Step], error) {
-	if _, err := Tiled(g, tile); err != nil {
-		return nil, err
-	}
+func Steps(g roofline.GEMM, tile int64) iter.Seq[Step] {
+	Tiled(g, tile)
 	return func(yield func(Step) bool) {
-		for i := range ceilDiv(g.M, tile) {
+		for i := range num.CeilDiv(g.M, tile) {
 			rows := min(tile, g.M-i*tile)
-			for j := range ceilDiv(g.N, tile) {
+			for j := range num.CeilDiv(g.N, tile) {
 				cols := min(tile, g.N-j*tile)
-				for p := range ceilDiv(g.K, tile) {
+				for p := range num.CeilDiv(g.K, tile) {
 					depth := min(tile, g.K-p*tile)
 					s := Step{
 						I: i, J: j, P: p,
@@ -43,5 +42,5 @@ func Steps(g roofline.GEMM, tile int64) (iter.Seq[Step], error) {
 				}
 			}
 		}
-	}, nil
+	}
 }

@@ -7,12 +7,13 @@ import (
 	"math/big"
 	"testing"
 
+	"memorywall/pkg/internal/arg"
 	"memorywall/pkg/roofline"
 )
 
 func mustSteps(t *testing.T, m, k, n, tile int) iter.Seq[Step] {
 	t.Helper()
-	return must[iter.Seq[Step]](t)(Steps(gemm(int64(m), int64(k), int64(n)), int64(tile)))
+	return Steps(gemm(int64(m), int64(k), int64(n)), int64(tile))
 }
 
 func TestSteps(t *testing.T) {
@@ -42,7 +43,7 @@ func TestSteps(t *testing.T) {
 	if want := int64(4*5*3 + 3*3*7); loads != want {
 		t.Errorf("the steps load %d, the closed form says %d", loads, want)
 	}
-	if again := must[Traffic](t)(Tiled(gemm(5, 3, 7), 2)); again.Loads != loads {
+	if again := Tiled(gemm(5, 3, 7), 2); again.Loads != loads {
 		t.Errorf("the steps load %d, Tiled says %d", loads, again.Loads)
 	}
 }
@@ -72,14 +73,14 @@ func TestTrafficErrors(t *testing.T) {
 		{gemm(1, 1, 1), 0, "tiling: tile is 0: it must be at least 1"},
 		{gemm(1, 1, 1), -2, "tiling: tile is -2: it must be at least 1"},
 	} {
-		_, err := Tiled(c.g, c.tile)
+		err := roofline.Maybe(func() { Tiled(c.g, c.tile) })
 		refused(t, err, c.want)
-		_, err = Steps(c.g, c.tile)
+		err = roofline.Maybe(func() { Steps(c.g, c.tile) })
 		refused(t, err, c.want)
 		if c.tile == 1 {
-			_, err = Compulsory(c.g)
+			err = roofline.Maybe(func() { Compulsory(c.g) })
 			refused(t, err, c.want)
-			_, err = Naive(c.g)
+			err = roofline.Maybe(func() { Naive(c.g) })
 			refused(t, err, c.want)
 		}
 	}
@@ -95,17 +96,17 @@ func TestTrafficErrors(t *testing.T) {
 		{Traffic{1, -1, 1}, 2, "tiling: stores is -1: it must be at least 0"},
 		{Traffic{1, 1, -1}, 2, "tiling: FLOPs is -1: it must be at least 0"},
 	} {
-		_, err := c.traffic.Bytes(c.elemBytes)
+		err := roofline.Maybe(func() { c.traffic.Bytes(c.elemBytes) })
 		refused(t, err, c.want)
-		_, err = c.traffic.Intensity(c.elemBytes)
+		err = roofline.Maybe(func() { c.traffic.Intensity(c.elemBytes) })
 		refused(t, err, c.want)
 	}
-	_, err := Traffic{FLOPs: 5}.Intensity(2)
+	err := roofline.Maybe(func() { Traffic{FLOPs: 5}.Intensity(2) })
 	refused(t, err, "tiling: traffic is 0 elements", "at least one load or store")
-	if b, err := (Traffic{}).Bytes(2); err != nil || b != 0 {
+	if b, err := arg.Try(func() int64 { return (Traffic{}).Bytes(2) }); err != nil || b != 0 {
 		t.Errorf("bytes of no traffic: %d, %v", b, err)
 	}
-	if i, err := (Traffic{Stores: 6}).Intensity(2); err != nil || i != 0 {
+	if i, err := arg.Try(func() float64 { return (Traffic{Stores: 6}).Intensity(2) }); err != nil || i != 0 {
 		t.Errorf("intensity without work: %v, %v", i, err)
 	}
 }
@@ -119,8 +120,8 @@ func TestCountsLeaveInt64(t *testing.T) {
 		{4, 1_048_576},
 		{8, 832_256},
 	} {
-		naive := must[Traffic](t)(Naive(gemm(c.leaves-1, c.leaves-1, c.leaves-1)))
-		got, err := naive.Bytes(c.elemBytes)
+		naive := Naive(gemm(c.leaves-1, c.leaves-1, c.leaves-1))
+		got, err := arg.Try(func() int64 { return naive.Bytes(c.elemBytes) })
 		n := big.NewInt(c.leaves - 1)
 		square := new(big.Int).Mul(n, n)
 		want := new(big.Int).Mul(square, n)
@@ -129,15 +130,15 @@ func TestCountsLeaveInt64(t *testing.T) {
 			t.Errorf("n = %d, s = %d: %d bytes, %v; want %v", c.leaves-1, c.elemBytes, got, err, want)
 		}
 
-		naive, err = Naive(gemm(c.leaves, c.leaves, c.leaves))
+		naive, err = arg.Try(func() Traffic { return Naive(gemm(c.leaves, c.leaves, c.leaves)) })
 		if c.leaves == flopsLeave {
 			refused(t, err, "work, 2mnk FLOPs", "fits up to 1664510")
 		} else if err != nil {
 			t.Errorf("n = %d: %v", c.leaves, err)
 		} else {
-			_, err = naive.Bytes(c.elemBytes)
+			err = roofline.Maybe(func() { naive.Bytes(c.elemBytes) })
 			refused(t, err, "tiling: bytes, (loads + stores)s,", "is about 9.22", "at most 9223372036854775807")
-			if i, err := naive.Intensity(c.elemBytes); err != nil || !(math.Abs(i*float64(c.elemBytes)-1) < 1e-6) {
+			if i, err := arg.Try(func() float64 { return naive.Intensity(c.elemBytes) }); err != nil || !(math.Abs(i*float64(c.elemBytes)-1) < 1e-6) {
 				t.Errorf("n = %d, s = %d: intensity %v, %v, which needs no count of bytes", c.leaves, c.elemBytes, i, err)
 			}
 		}
@@ -149,10 +150,10 @@ func TestCountsLeaveInt64(t *testing.T) {
 	// Every count is at most the FLOPs, so those are what leaves first.
 	for _, g := range []roofline.GEMM{gemm(1<<32, 1, 1<<32), gemm(1, math.MaxInt64/2+1, 1), roofline.Square(1<<40, 1)} {
 		for name, call := range map[string]func() error{
-			"Compulsory": func() error { _, err := Compulsory(g); return err },
-			"Naive":      func() error { _, err := Naive(g); return err },
-			"Tiled":      func() error { _, err := Tiled(g, 1<<39); return err },
-			"Steps":      func() error { _, err := Steps(g, 1<<39); return err },
+			"Compulsory": func() error { err := roofline.Maybe(func() { Compulsory(g) }); return err },
+			"Naive":      func() error { err := roofline.Maybe(func() { Naive(g) }); return err },
+			"Tiled":      func() error { err := roofline.Maybe(func() { Tiled(g, 1<<39) }); return err },
+			"Steps":      func() error { err := roofline.Maybe(func() { Steps(g, 1<<39) }); return err },
 		} {
 			err := call()
 			refused(t, err, "work, 2mnk FLOPs")
@@ -162,7 +163,7 @@ func TestCountsLeaveInt64(t *testing.T) {
 		}
 	}
 	const most = math.MaxInt64 / 2
-	if got := must[Traffic](t)(Tiled(gemm(1, most, 1), math.MaxInt64)); got != (Traffic{Loads: 2 * most, Stores: 1, FLOPs: 2 * most}) {
+	if got := Tiled(gemm(1, most, 1), math.MaxInt64); got != (Traffic{Loads: 2 * most, Stores: 1, FLOPs: 2 * most}) {
 		t.Errorf("the longest k: %+v", got)
 	}
 }
@@ -178,9 +179,9 @@ func FuzzTraffic(f *testing.F) {
 	f.Add(int64(1), int64(math.MaxInt64/2), int64(1), int64(7), int64(1), int64(1))
 	f.Fuzz(func(t *testing.T, m, k, n, tile, more, elemBytes int64) {
 		g := gemm(m, k, n)
-		tiled, err := Tiled(g, tile)
-		least, err2 := Compulsory(g)
-		naive, err3 := Naive(g)
+		tiled, err := arg.Try(func() Traffic { return Tiled(g, tile) })
+		least, err2 := arg.Try(func() Traffic { return Compulsory(g) })
+		naive, err3 := arg.Try(func() Traffic { return Naive(g) })
 		if m < 1 || k < 1 || n < 1 {
 			if err == nil || err2 == nil || err3 == nil {
 				t.Errorf("%+v is taken", g)
@@ -230,8 +231,8 @@ func FuzzTraffic(f *testing.F) {
 				t.Errorf("%s %+v: %+v, %v; want %+v", c.what, g, c.got, c.err, want)
 				continue
 			}
-			bytes, err := c.got.Bytes(elemBytes)
-			intensity, err2 := c.got.Intensity(elemBytes)
+			bytes, err := arg.Try(func() int64 { return c.got.Bytes(elemBytes) })
+			intensity, err2 := arg.Try(func() float64 { return c.got.Intensity(elemBytes) })
 			if elemBytes < 1 {
 				if err == nil || err2 == nil {
 					t.Errorf("element size %d is taken", elemBytes)
@@ -261,7 +262,7 @@ func FuzzTraffic(f *testing.F) {
 			t.Errorf("%+v: a tile of %d moves %+v, compulsory is %+v", g, tile, tiled, least)
 		}
 		if more > 0 && tile <= math.MaxInt64-more {
-			if larger := must[Traffic](t)(Tiled(g, tile+more)); larger.Loads > tiled.Loads {
+			if larger := Tiled(g, tile+more); larger.Loads > tiled.Loads {
 				t.Errorf("%+v: loads rise from %d to %d as the tile grows from %d to %d", g, tiled.Loads, larger.Loads, tile, tile+more)
 			}
 		}

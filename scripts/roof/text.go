@@ -202,10 +202,7 @@ func compare(w io.Writer, paths []string) error {
 	var peaks, bandwidths, ridges [2]float64
 	formats := ""
 	for i, m := range machines {
-		ridge, err := m.Ridge()
-		if err != nil {
-			return err
-		}
+		ridge := m.Ridge()
 		peaks[i], bandwidths[i], ridges[i] = m.Peak, m.Bandwidth, ridge
 		formats += fmt.Sprintf(" %c %s", 'A'+i, m.Format)
 	}
