@@ -16,6 +16,24 @@ var (
 	pools64 = sync.OnceValue(func() []*pool[float64] { return newPools(kernels64()) })
 )
 
+// weightPool holds the kernels for weights, the best first, in the order of the
+// pools.
+var weightPool = sync.OnceValue(weightKernels)
+
+// weightKernelOf returns the kernel of an instruction set, the best for "".
+func weightKernelOf(isa string) (*weightKernel, error) {
+	for _, k := range weightPool() {
+		if isa == "" || k.isa == isa {
+			return k, nil
+		}
+	}
+	return nil, noISA(isa)
+}
+
+func noISA(isa string) error {
+	return fmt.Errorf("matmul: ISA is %q: this machine has %s", isa, strings.Join(ISAs(), ", "))
+}
+
 func newPools[T Float](kernels []*kernel[T]) []*pool[T] {
 	var ps []*pool[T]
 	for _, k := range kernels {
@@ -94,7 +112,7 @@ func poolOf[T Float](isa string) (*pool[T], error) {
 			return p, nil
 		}
 	}
-	return nil, fmt.Errorf("matmul: ISA is %q: this machine has %s", isa, strings.Join(ISAs(), ", "))
+	return nil, noISA(isa)
 }
 
 // BlockingOf returns the blocking that [New] uses by default with an

@@ -9,6 +9,7 @@ import "memorywall/pkg/internal/host"
 var (
 	haveAVX2   = host.Has("avx", "avx2", "fma")
 	haveAVX512 = haveAVX2 && host.Has("bmi2", "avx512f", "avx512dq", "avx512vl", "avx512bw")
+	haveVNNI   = haveAVX512 && host.Has("avx512vbmi", "avx512vnni")
 )
 
 // kernels32 and kernels64 list what this CPU can run, the best first.
@@ -40,4 +41,66 @@ func kernels64() []*kernel[float64] {
 		})
 	}
 	return append(ks, goKernel[float64]())
+}
+
+func weightKernels() []*weightKernel {
+	var ks []*weightKernel
+	if haveAVX2 {
+		avx2 := &weightKernel{
+			isa: "avx2", wide: 4, wideInt8: 4, quantize: quantizeAVX2,
+			decode: [weightFormats]func(int, *byte, *float32){
+				Float32:  decodeFloat32AVX2,
+				BFloat16: decodeBFloat16AVX2,
+				Float16:  decodeFloat16AVX2,
+				Q8_0:     decodeQ8_0AVX2,
+				Q4_0:     decodeQ4_0AVX2,
+				Q4_1:     decodeQ4_1AVX2,
+			},
+			dot: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int){
+				Float32:  dotFloat32AVX2,
+				BFloat16: dotBFloat16AVX2,
+				Float16:  dotFloat16AVX2,
+				Q8_0:     dotQ8_0AVX2,
+				Q4_0:     dotQ4_0AVX2,
+				Q4_1:     dotQ4_1AVX2,
+			},
+			dotInt8: [weightFormats]func(int, *byte, int, int, *byte, int, *float32, int, int){
+				Q8_0: dotInt8Q8_0AVX2,
+				Q4_0: dotInt8Q4_0AVX2,
+				Q4_1: dotInt8Q4_1AVX2,
+			},
+		}
+		if haveAVX512 {
+			avx512 := &weightKernel{
+				isa: "avx512", wide: 8, wideInt8: 8, quantize: quantizeAVX512,
+				decode: [weightFormats]func(int, *byte, *float32){
+					Float32:  decodeFloat32AVX512,
+					BFloat16: decodeBFloat16AVX512,
+					Float16:  decodeFloat16AVX512,
+					Q8_0:     decodeQ8_0AVX512,
+					Q4_0:     decodeQ4_0AVX512,
+					Q4_1:     decodeQ4_1AVX512,
+				},
+				dot: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int){
+					Float32:  dotFloat32AVX512,
+					BFloat16: dotBFloat16AVX512,
+					Float16:  dotFloat16AVX512,
+					Q8_0:     dotQ8_0AVX512,
+					Q4_0:     dotQ4_0AVX512,
+					Q4_1:     dotQ4_1AVX512,
+				},
+				dotInt8: [weightFormats]func(int, *byte, int, int, *byte, int, *float32, int, int){
+					Q8_0: dotInt8Q8_0AVX512,
+					Q4_0: dotInt8Q4_0AVX512,
+					Q4_1: dotInt8Q4_1AVX512,
+				},
+			}
+			if !haveVNNI {
+				avx512.quantize, avx512.dotInt8, avx512.wideInt8 = avx2.quantize, avx2.dotInt8, avx2.wideInt8
+			}
+			ks = append(ks, avx512)
+		}
+		ks = append(ks, avx2)
+	}
+	return append(ks, goWeightKernel())
 }

@@ -21,3 +21,5 @@ func kernels64() []*kernel[float64] {
 		goKernel[float64](),
 	}
 }
+
+func weightKernels() []*weightKernel { return []*weightKernel{goWeightKernel()} }

@@ -8,6 +8,7 @@ type Option struct {
 	team    *Team
 	threads int
 	int8    bool
+	isa     string
 }
 
 // OnTeam runs the product on a team's threads. A nil team is none.
@@ -16,6 +17,10 @@ func OnTeam(t *Team) Option { return Option{team: t} }
 // Threads runs the product on so many threads, at most [MaxThreads]; 0 is
 // GOMAXPROCS at the time of the call. Where there is a team, it decides.
 func Threads(n int) Option { return Option{threads: n} }
+
+// ISA runs the product with the kernels of an instruction set, one of [ISAs]; ""
+// is the best.
+func ISA(name string) Option { return Option{isa: name} }
 
 // Int8Activations lets a product with weights of Q8_0, Q4_0 or Q4_1 round each 32
 // activations that meet a block of weights to 8 bits: with M the largest
@@ -34,6 +39,9 @@ func settle(opts []Option) (Option, error) {
 		}
 		if o.threads != 0 {
 			all.threads = o.threads
+		}
+		if o.isa != "" {
+			all.isa = o.isa
 		}
 		all.int8 = all.int8 || o.int8
 	}

@@ -2,7 +2,6 @@ package matmul
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -25,11 +24,16 @@ func (w Weights) Mul(y, x []float32, m int, opts ...Option) error {
 	if err := w.check(y, x, m); err != nil || m == 0 {
 		return err
 	}
+	k, err := weightKernelOf(o.isa)
+	if err != nil {
+		return err
+	}
 	j, _ := weightJobs.Get().(*weightJob)
 	if j == nil {
 		j = &weightJob{}
 		j.run = j.part
 	}
+	j.k = k
 	j.multiply(w, y, x, m, o)
 	weightJobs.Put(j)
 	return nil
@@ -65,13 +69,14 @@ func (w Weights) check(y, x []float32, m int) error {
 
 // A weightJob is one product, cut into parts of some rows of the weights.
 type weightJob struct {
+	k        *weightKernel
 	w        Weights
 	y, x     []float32
 	m        int
-	o        Option
+	int8     []byte // the activations in 8 bits, if they are to be
+	buf      []float32
+	rowBytes int // of int8
 	partRows int
-	q        quantized
-	scratch  [][]float32 // of each thread: a row of weights
 	run      func(part, thread int)
 	spawned  spawned
 }
@@ -79,12 +84,10 @@ type weightJob struct {
 var weightJobs sync.Pool
 
 func (j *weightJob) multiply(w Weights, y, x []float32, m int, o Option) {
-	j.w, j.y, j.x, j.m, j.o = w, y, x, m, o
-	quant := layouts[w.format].weights == QuantBlock && o.int8
-	if quant {
-		j.q.set(x[:m*w.cols])
+	j.w, j.y, j.x, j.m = w, y, x, m
+	if o.int8 && layouts[w.format].weights == QuantBlock {
+		j.quantize()
 	}
-	j.o.int8 = quant
 	threads := o.threads
 	switch {
 	case o.team != nil:
@@ -94,117 +97,89 @@ func (j *weightJob) multiply(w Weights, y, x []float32, m int, o Option) {
 	case threads == 0:
 		threads = min(runtime.GOMAXPROCS(0), MaxThreads)
 	}
-	for len(j.scratch) < threads {
-		j.scratch = append(j.scratch, nil)
+	j.partRows = w.rows
+	if threads > 1 {
+		j.partRows = roundUp(max(blocksOf(w.rows, 8*threads), blocksOf(partBytes, w.rowBytes)), 8)
 	}
-	j.partRows = roundUp(blocksOf(w.rows, 8*threads), 8)
 	parts := blocksOf(w.rows, j.partRows)
 	if o.team != nil {
 		o.team.Do(parts, j.run)
 	} else {
 		j.spawned.do(parts, threads, j.run)
 	}
-	j.w, j.y, j.x, j.o = Weights{}, nil, nil, Option{} // the caller's memory is not ours to keep
+	j.w, j.y, j.x, j.int8 = Weights{}, nil, nil, nil // the caller's memory is not ours to keep
 }
 
-// weightSerialFLOPs is the work below which waking a second thread costs more
-// time than it saves.
-const weightSerialFLOPs = 1e6
+const (
+	// weightSerialFLOPs is the work below which waking a second thread costs more
+	// time than it saves.
+	weightSerialFLOPs = 1e6
+	// partBytes is how many bytes of weights a part has at least.
+	partBytes = 4096
+)
 
-func (j *weightJob) part(part, thread int) {
+// quantize rounds the activations to 8 bits.
+func (j *weightJob) quantize() {
+	blocks := j.w.cols / QuantBlock
+	j.rowBytes = blocksOf(blocks, 2) * quantPair
+	j.buf = room(j.buf, j.m*j.rowBytes/4)
+	j.int8 = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(j.buf))), 4*len(j.buf))
+	for i := range j.m {
+		row := j.int8[i*j.rowBytes:][:j.rowBytes]
+		if blocks%2 == 1 {
+			clear(row[len(row)-quantPair:])
+		}
+		j.k.quantize(blocks, &j.x[i*j.w.cols], &row[0], j.w.format.bias())
+	}
+}
+
+// part computes the results of some rows of the weights.
+func (j *weightJob) part(part, _ int) {
+	w, f := j.w, j.w.format
 	first := part * j.partRows
-	last := min(first+j.partRows, j.w.rows)
-	if j.o.int8 {
-		for r := first; r < last; r++ {
-			for i := range j.m {
-				j.y[i*j.w.rows+r] = dotQuantGo(j.w.format, j.w.row(r), j.q.row(i, j.w.cols))
-			}
-		}
-		return
+	rows := min(j.partRows, w.rows-first)
+	blocks := w.cols / QuantBlock
+	wide := j.k.wide
+	if j.int8 != nil {
+		wide = j.k.wideInt8
 	}
-	buf := room(j.scratch[thread], j.w.cols)
-	j.scratch[thread] = buf
-	for r := first; r < last; r++ {
-		layouts[j.w.format].decode(buf, j.w.row(r))
-		for i := range j.m {
-			dotGo(j.w.cols, &buf[0], j.w.cols, &j.x[i*j.w.cols], &j.y[i*j.w.rows+r], 1, 1)
+	for i := 0; i < j.m; {
+		m := wide
+		for m > j.m-i {
+			m /= 2
 		}
-	}
-}
-
-// quantized holds activations as Int8Activations describes: x ≈ scale·q in each
-// block, and the sum of the q of each.
-type quantized struct {
-	q     []int8
-	scale []float32
-	sum   []int32
-}
-
-func (z *quantized) set(x []float32) {
-	blocks := len(x) / QuantBlock
-	if cap(z.q) < len(x) {
-		z.q, z.scale, z.sum = make([]int8, len(x)), make([]float32, blocks), make([]int32, blocks)
-	}
-	z.q, z.scale, z.sum = z.q[:len(x)], z.scale[:blocks], z.sum[:blocks]
-	quantizeGo(x, z.q, z.scale, z.sum)
-}
-
-// row returns the part that holds row i of rows of cols elements.
-func (z *quantized) row(i, cols int) quantized {
-	b := cols / QuantBlock
-	return quantized{z.q[i*cols:][:cols], z.scale[i*b:][:b], z.sum[i*b:][:b]}
-}
-
-func quantizeGo(x []float32, q []int8, scale []float32, sum []int32) {
-	for b := range scale {
-		xs, qs := x[b*QuantBlock:][:QuantBlock], q[b*QuantBlock:][:QuantBlock]
-		most, finite := float32(0), true
-		for _, v := range xs {
-			finite = finite && v-v == 0
-			most = max(most, float32(math.Abs(float64(v))))
-		}
-		scale[b], sum[b] = most/127, 0
+		y := &j.y[i*w.rows+first]
 		switch {
-		case !finite:
-			scale[b] = float32(math.NaN())
-			clear(qs)
-			continue
-		case scale[b] < 0x1p-126: // subnormal
-			scale[b] = 0
-			clear(qs)
-			continue
+		case j.int8 != nil:
+			j.k.dotInt8[f](blocks, &w.data[first*w.rowBytes], w.rowBytes, rows, &j.int8[i*j.rowBytes], j.rowBytes, y, w.rows, m)
+		case blocks > 0:
+			j.k.dot[f](blocks, &w.data[first*w.rowBytes], w.rowBytes, rows, &j.x[i*w.cols], w.cols, y, w.rows, m)
 		}
-		for i, v := range xs {
-			qs[i] = int8(math.RoundToEven(float64(v / scale[b])))
-			sum[b] += int32(qs[i])
-		}
+		i += m
+	}
+	if rest := w.cols % QuantBlock; rest > 0 {
+		j.rest(first, rows, rest)
 	}
 }
 
-// dotQuantGo is the product of a row of quantised weights and activations of
-// 8 bits: within a block in integers, over the blocks in float32.
-func dotQuantGo(f WeightFormat, w []byte, x quantized) float32 {
-	var total float32
-	size := layouts[f].bytes
-	for b, scale := range x.scale {
-		block, q := w[b*size:][:size], x.q[b*QuantBlock:][:QuantBlock]
-		dot := int32(0)
-		switch f {
-		case Q8_0:
-			for i, v := range q {
-				dot += int32(int8(block[2+i])) * int32(v)
+// rest adds what the weights after the last block of each row contribute.
+func (j *weightJob) rest(first, rows, rest int) {
+	w := j.w
+	done := w.cols - rest
+	var buf [QuantBlock]float32
+	for r := first; r < first+rows; r++ {
+		tail := w.row(r)[done/QuantBlock*layouts[w.format].blockBytes():]
+		layouts[w.format].decode(buf[:rest], tail)
+		for i := range j.m {
+			sum := float32(0)
+			for n, v := range j.x[i*w.cols+done:][:rest] {
+				sum += buf[n] * v
 			}
-		case Q4_0:
-			for i, v := range block[2:18] {
-				dot += (int32(v&15)-8)*int32(q[i]) + (int32(v>>4)-8)*int32(q[i+16])
+			y := &j.y[i*w.rows+r]
+			if done > 0 {
+				sum += *y
 			}
-		case Q4_1:
-			for i, v := range block[4:20] {
-				dot += int32(v&15)*int32(q[i]) + int32(v>>4)*int32(q[i+16])
-			}
-			total += float16(block[2:]) * scale * float32(x.sum[b])
+			*y = sum
 		}
-		total += float16(block) * scale * float32(dot)
 	}
-	return total
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // One block of each format by hand.
@@ -177,11 +178,17 @@ func TestWeightsMul(t *testing.T) {
 						}
 						name := fmt.Sprintf("%s rows=%d cols=%d m=%d int8=%t", f, rows, cols, m, int8)
 						y := newFrame(m, rows, rows, func() float32 { return 5 })
+						for _, isa := range ISAs() {
+							name := name + " " + isa
+							if err := w.Mul(y.x, x.x, m, append(opts, Threads(1), ISA(isa))...); err != nil {
+								t.Fatal(name, err)
+							}
+							y.guardsHold(t, name)
+							checkWeights(t, name, y, x, decoded, int8 && layouts[f].weights > 1)
+						}
 						if err := w.Mul(y.x, x.x, m, append(opts, Threads(1))...); err != nil {
 							t.Fatal(name, err)
 						}
-						y.guardsHold(t, name)
-						checkWeights(t, name, y, x, decoded, int8 && layouts[f].weights > 1)
 						for _, o := range []Option{Threads(2), OnTeam(team)} {
 							again := make([]float32, m*rows)
 							if err := w.Mul(again, x.x, m, append(opts, o)...); err != nil {
@@ -226,8 +233,64 @@ func checkWeights(t *testing.T, name string, y, x, w *frame[float32], int8 bool)
 				tol += 64 * bound * abs // d and m of a block apart
 			}
 			if err := math.Abs(float64(y.at(i, r)) - want); !(err <= tol) {
-				t.Fatalf("%s: y[%d, %d] = %v, want %v: off by %g, bound %g", name, i, r, y.at(i, r), want, err, tol)
+				t.Errorf("%s: y[%d, %d] = %v, want %v: off by %g, bound %g", name, i, r, y.at(i, r), want, err, tol)
 			}
 		}
 	}
+}
+
+// Rounding to 8 bits is the same, bit for bit, on every instruction set: ties,
+// zeros, numbers that are subnormal or not finite, any number of blocks.
+func TestQuantize(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 24))
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, blocks := range []int{1, 2, 3, 8, 9} {
+		for round := range 40 {
+			x := make([]float32, blocks*QuantBlock)
+			for i := range x {
+				switch round {
+				case 0:
+				case 1:
+					x[i] = float32(i%255 - 127) // the scale of a whole block of 127 is 1
+				case 2:
+					x[i] = (float32(rng.IntN(255)-127) + 0.5) * 0x1p-100
+				case 3:
+					x[i] = float32(rng.NormFloat64()) * 0x1p-122
+				case 4:
+					x[i] = float32(rng.NormFloat64()) * 0x1p+120
+				default:
+					x[i] = float32(rng.NormFloat64())
+				}
+			}
+			if round > 20 {
+				x[rng.IntN(len(x))] = []float32{nan, -nan, inf, -inf}[round%4]
+			}
+			for _, bias := range []int{0, 8, 128} {
+				var want []byte
+				for _, k := range slices.Backward(weightPool()) {
+					got := room([]float32(nil), blocksOf(blocks, 2)*quantPair/4)
+					k.quantize(blocks, &x[0], (*byte)(unsafe.Pointer(&got[0])), bias)
+					for i, v := range got {
+						if v != v {
+							got[i] = nan // whatever its sign and payload
+						}
+					}
+					if want == nil {
+						want = slices.Clone(rawBytes(got))
+					} else if at := firstDifference(want, rawBytes(got)); at >= 0 {
+						t.Fatalf("%s, %d blocks, round %d, bias %d: byte %d is %d, want %d\n%v", k.isa, blocks, round, bias, at, rawBytes(got)[at], want[at], x)
+					}
+				}
+			}
+		}
+	}
+}
+
+func firstDifference(p, q []byte) int {
+	for i := range p {
+		if p[i] != q[i] {
+			return i
+		}
+	}
+	return -1
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -153,3 +155,5 @@ func (g *vecGen) laneMask() operand.Mem {
 	}
 	return g.lanes
 }
+
+func floatBits(v float32) uint32 { return math.Float32bits(v) }

@@ -13,10 +13,24 @@ import (
 // A gen writes one file.
 type gen struct {
 	*build.Context
-	lanes operand.Mem // set once it is needed
+	lanes  operand.Mem            // set once it is needed
+	tables map[string]operand.Mem // the same
 }
 
 func main() {
+	weights := func(name string, i *isa) func(string) error {
+		return asm.AMD64("matmul", name, func(c *build.Context) {
+			g := &gen{Context: c}
+			for _, w := range weightFormats {
+				g.decode(i, w)
+				g.dotWeights(i, w)
+			}
+			for _, w := range quantFormats {
+				g.dotQuant(i, w)
+			}
+			g.quantize(i)
+		})
+	}
 	file := func(name string, generate func(*gen, *asm.Elem)) func(string) error {
 		return asm.AMD64("matmul", name, func(c *build.Context) {
 			g := &gen{Context: c}
@@ -29,6 +43,8 @@ func main() {
 		file("tile_avx512_amd64", func(g *gen, e *asm.Elem) { g.tile(avx512, e) }),
 		file("dot_avx2_amd64", func(g *gen, e *asm.Elem) { g.dot(avx2, e) }),
 		file("dot_avx512_amd64", func(g *gen, e *asm.Elem) { g.dot(avx512, e) }),
+		weights("weights_avx2_amd64", avx2),
+		weights("weights_avx512_amd64", avx512),
 		writeNEON,
 	)
 }

@@ -23,6 +23,7 @@ var features = []struct {
 	{"avx512dq", cpu.X86.HasAVX512DQ},
 	{"avx512bw", cpu.X86.HasAVX512BW},
 	{"avx512vl", cpu.X86.HasAVX512VL},
+	{"avx512vbmi", cpu.X86.HasAVX512VBMI},
 	{"avx512vnni", cpu.X86.HasAVX512VNNI},
 	{"avx512bf16", cpu.X86.HasAVX512BF16},
 	{"amx-tile", cpu.X86.HasAMXTile},

@@ -1,0 +1,389 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"memorywall/pkg/_asm/asm"
+)
+
+// Activations of 8 bits are laid out for two blocks at a time, the second empty
+// where the number of blocks is odd: 64 activations q, then for each four of them
+// 16 times -bias·Σq as int32, the scale s, and s·Σq. The bias is what is added to
+// a weight to make it a number without a sign.
+const (
+	quantPair  = 256
+	quantStart = 64  // of the sums that a product starts from
+	quantScale = 128 // of the scales
+	quantSum   = 192 // of the scaled sums
+)
+
+// dotQuant writes products of rows of quantised weights and activations of 8 bits.
+func (f *gen) dotQuant(i *isa, w *weightFormat) {
+	g := f.beginWeights("dotInt8", i, w)
+	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)")
+	g.Doc(append([]string{
+		fmt.Sprintf("dotInt8%s%s is, for blocks and rows ≥ 1 and m a power of two up to %d, with", w.name, i.Name, i.wide()),
+		"activations as quantised lays them out, ldx bytes from row to row,", ""},
+		dotWeightsDoc("for b := range blocks {", "sum += dotBlockGo(w[r, b], x[i, b]) // in lanes")...)...)
+	if i == avx2 {
+		f.dotQuantAVX2(g)
+	} else {
+		f.dotQuantVNNI(g)
+	}
+}
+
+// dotQuantVNNI takes two blocks at a time: a vector of bytes.
+func (f *gen) dotQuantVNNI(g *weightGen) {
+	k := g.weightLoops(0)
+	free := g.isa.Regs
+	take := func() reg.VecPhysical {
+		r := free[len(free)-1]
+		free = free[:len(free)-1]
+		return r
+	}
+	d, mins, q, raw := take(), take(), take(), take()
+	var spread, shift, fifteen, scale, minimum, bias reg.VecPhysical
+	size := g.f.bytes
+	bytesFrom := func(name string, at func(lane int) int) reg.VecPhysical {
+		var words []uint32
+		for i := range 16 {
+			v := uint32(0)
+			for b := range 4 {
+				v |= uint32(at(4*i+b)) << (8 * b)
+			}
+			words = append(words, v)
+		}
+		r := take()
+		g.VMOVDQU32(g.constant(name, words...), r)
+		return r
+	}
+	nibbles := g.f != wQ80
+	if nibbles {
+		// Byte by byte from the 64 at w to where they are multiplied, and the shift of
+		// each: of eight bytes at a time.
+		spread = bytesFrom("spread"+g.f.name, func(i int) int { return size*(i/32) + size - 16 + i%16 })
+		shift = bytesFrom("shift", func(i int) int { return 8*(i%8) + 4*(i/16%2) })
+		scale = bytesFrom("scale"+g.f.name, func(i int) int { return size*(i/16%2) + i%2 })
+		fifteen = bytesFrom("fifteens", func(int) int { return 15 })
+		if g.f == wQ41 {
+			minimum = bytesFrom("minimum", func(i int) int { return size*(i/16%2) + 2 + i%2 })
+		}
+		// Of 64 bytes two blocks, or one, are there.
+		for n, r := range []reg.Register{reg.K1, reg.K2} {
+			g.MOVQ(operand.U64(1<<(size*(2-n))-1), k.tmp)
+			g.KMOVQ(k.tmp, r)
+		}
+	} else {
+		bias = bytesFrom("signs", func(int) int { return 128 })
+	}
+	k.choose()
+	for m := g.isa.wide(); m >= 1; m /= 2 {
+		unroll, per := 1, 1
+		if m == 1 {
+			unroll = 2
+		}
+		if g.f == wQ41 && m <= 2 {
+			per = 2 // the minima apart
+		}
+		sums := g.isa.Regs[:m*per*unroll]
+		dots := g.isa.Regs[len(sums):][:2]
+		dd := g.isa.Regs[len(sums)+2]
+		block := func(u int, single bool) {
+			at := func(off int) operand.Mem { return operand.Mem{Base: k.w, Disp: off} }
+			if nibbles {
+				mask := reg.K1
+				if single {
+					mask = reg.K2
+				}
+				g.VMOVDQU8_Z(at(0), mask, raw)
+				g.VPERMB(raw, spread, q)
+				g.VPMULTISHIFTQB(q, shift, q)
+				g.VPANDD(fifteen, q, q)
+				g.VPERMB(raw, scale, d)
+				g.VCVTPH2PS(d.AsY(), d)
+				if g.f == wQ41 {
+					g.VPERMB(raw, minimum, mins)
+					g.VCVTPH2PS(mins.AsY(), mins)
+				}
+			} else {
+				g.VMOVDQU32(at(2), q.AsY())
+				g.VPBROADCASTW(at(0), d.AsX())
+				if !single {
+					g.VINSERTI64X4(operand.U8(1), at(size+2), q, q)
+					g.VPBROADCASTW(at(size), raw.AsX())
+					g.VINSERTI32X4(operand.U8(1), raw.AsX(), d.AsY(), d.AsY())
+				}
+				g.VPXORD(bias, q, q)
+				g.VCVTPH2PS(d.AsY(), d)
+			}
+			for r := range m {
+				dot := dots[r%2]
+				sum := sums[(u*m+r)*per:][:per]
+				if g.f == wQ41 {
+					g.zero(dot)
+				} else {
+					g.VMOVDQU32(k.x.at(r, quantStart), dot)
+				}
+				g.VPDPBUSD(k.x.at(r, 0), q, dot)
+				g.VCVTDQ2PS(dot, dot)
+				g.VMULPS(k.x.at(r, quantScale), d, dd)
+				g.VFMADD231PS(dot, dd, sum[0])
+				if g.f == wQ41 {
+					g.VFMADD231PS(k.x.at(r, quantSum), mins, sum[per-1])
+				}
+			}
+		}
+		k.pairs(m, sums, unroll, block, func() { block(0, true) })
+	}
+}
+
+// dotQuantAVX2 takes one block at a time.
+func (f *gen) dotQuantAVX2(g *weightGen) {
+	k := g.weightLoops(0)
+	free := g.isa.Regs
+	take := func() reg.VecPhysical {
+		r := free[len(free)-1]
+		free = free[:len(free)-1]
+		return r
+	}
+	d, mins, q, ones := take(), take(), take(), take()
+	n := g.isa.Bytes / 4
+	g.move(g.constant("ones", repeated(0x00010001, n)...), ones)
+	size := g.f.bytes
+	var fifteen, magnitude reg.VecPhysical
+	if g.f != wQ80 {
+		fifteen = take()
+		g.move(g.constant("fifteens", repeated(0x0f0f0f0f, n)...), fifteen)
+	} else {
+		magnitude = mins
+	}
+	k.choose()
+	for m := g.isa.wide(); m >= 1; m /= 2 {
+		per := 1
+		if g.f == wQ41 && m <= 2 {
+			per = 2
+		}
+		unroll := 2 / m
+		if unroll < 1 {
+			unroll = 1
+		}
+		sums := g.isa.Regs[:m*per*unroll]
+		dots := g.isa.Regs[len(sums):][:2]
+		dd := g.isa.Regs[len(sums)+2]
+		half := func(u, b int) {
+			at := func(off int) operand.Mem { return operand.Mem{Base: k.w, Disp: b*size + off} }
+			if g.f == wQ80 {
+				g.VMOVDQU(at(2), q)
+				g.VPABSB(q, magnitude)
+				g.VPBROADCASTW(at(0), d.AsX())
+				g.VCVTPH2PS(d.AsX(), d)
+			} else {
+				g.VMOVDQU(at(size-16), q.AsX())
+				g.VPSRLW(operand.U8(4), q.AsX(), d.AsX())
+				g.VINSERTI128(operand.U8(1), d.AsX(), q, q)
+				g.VPAND(fifteen, q, q)
+				if g.f == wQ41 {
+					g.VPBROADCASTD(at(0), d.AsX())
+					g.VCVTPH2PS(d.AsX(), d)
+					g.VMOVSHDUP(d, mins)
+					g.VMOVSLDUP(d, d)
+				} else {
+					g.VPBROADCASTW(at(0), d.AsX())
+					g.VCVTPH2PS(d.AsX(), d)
+				}
+			}
+			for r := range m {
+				dot := dots[r%2]
+				sum := sums[(u*m+r)*per:][:per]
+				x := func(off int) operand.Mem { return k.x.at(r, off+b*g.isa.Bytes) }
+				if g.f == wQ80 {
+					g.VMOVDQU(x(0), dot)
+					g.VPSIGNB(q, dot, dot)
+					g.VPMADDUBSW(dot, magnitude, dot)
+				} else {
+					g.VPMADDUBSW(x(0), q, dot)
+				}
+				g.VPMADDWD(ones, dot, dot)
+				if g.f == wQ40 {
+					g.VPADDD(x(quantStart), dot, dot)
+				}
+				g.VCVTDQ2PS(dot, dot)
+				g.VMULPS(x(quantScale), d, dd)
+				g.VFMADD231PS(dot, dd, sum[0])
+				if g.f == wQ41 {
+					g.VFMADD231PS(x(quantSum), mins, sum[per-1])
+				}
+			}
+		}
+		k.pairs(m, sums, unroll, func(u int, _ bool) {
+			for b := range 2 {
+				half((2*u+b)%unroll, b)
+			}
+		}, func() { half(0, 0) })
+	}
+}
+
+// pairs writes the loops for m rows of activations over two blocks at a time,
+// and one alone at the end.
+func (k *weightLoops) pairs(m int, sums []reg.VecPhysical, unroll int, pair func(u int, single bool), single func()) {
+	g := k.g
+	label := func(s string) string { return fmt.Sprintf("m%d%s", m, s) }
+	step := func(u int) {
+		pair(u, false)
+		g.ADDQ(operand.I32(2*g.f.bytes), k.w)
+		g.forward(k.x, m, quantPair)
+	}
+	g.Label(label(""))
+	g.MOVQ(k.row, k.w)
+	for _, s := range sums {
+		g.zero(s)
+	}
+	g.MOVQ(k.blocks, k.left)
+	g.SUBQ(operand.U8(2*unroll), k.left)
+	g.JLT(operand.LabelRef(label("last")))
+	g.Label(label("loop"))
+	for u := range unroll {
+		step(u)
+	}
+	g.SUBQ(operand.U8(2*unroll), k.left)
+	g.JGE(operand.LabelRef(label("loop")))
+	g.Label(label("last"))
+	g.ADDQ(operand.U8(2*unroll), k.left)
+	if unroll > 1 {
+		g.CMPQ(k.left, operand.U8(2))
+		g.JLT(operand.LabelRef(label("single")))
+		step(0)
+		g.SUBQ(operand.U8(2), k.left)
+		g.Label(label("single"))
+	}
+	g.TESTQ(k.left, k.left)
+	g.JEQ(operand.LabelRef(label("sum")))
+	single()
+	g.Label(label("sum"))
+	k.store(m, sums, unroll)
+	// Back to the first blocks of the activations: half as many pairs, rounded down.
+	g.MOVQ(k.blocks, k.tmp)
+	g.SHRQ(operand.U8(1), k.tmp)
+	g.SHLQ(operand.U8(8), k.tmp)
+	k.next(m)
+}
+
+// quantize writes what rounds a row of activations to 8 bits.
+func (f *gen) quantize(i *isa) {
+	g := &vecGen{gen: f, isa: i, elem: asm.F32}
+	f.Function("quantize" + i.Name)
+	f.Attributes(attr.NOSPLIT)
+	f.Pragma("noescape")
+	g.SignatureExpr("func(blocks int, x *float32, dst *byte, bias int)")
+	g.Doc(fmt.Sprintf("quantize%s is quantizeGo for blocks ≥ 1 and dst at a multiple of 64.", i.Name))
+	x, dst, left, tmp := reg.RAX, reg.RBX, reg.RCX, reg.RDX
+	R := i.Regs
+	nv := quantBlock * 4 / i.Bytes
+	magnitude, limit, least, ones, words, bias := R[15], R[14], R[13], R[12], R[11], R[10]
+	t, most, scale, zero := R[9], R[8], R[7], R[6]
+	xs := R[:nv]
+	load := func(name string, v uint32, to reg.VecPhysical) {
+		g.move(g.constant(name, repeated(v, i.Bytes/4)...), to)
+	}
+	g.Load(g.Param("blocks"), left)
+	g.Load(g.Param("x"), x)
+	g.Load(g.Param("dst"), dst)
+	load("magnitude", 0x7fffffff, magnitude)
+	load("limit", floatBits(127), limit)
+	load("least", 0x00800000, least)
+	load("bytes", 0x01010101, ones)
+	load("words", 0x00010001, words)
+	if i == avx2 {
+		g.zero(zero)
+	}
+	g.Load(g.Param("bias"), tmp)
+	g.NEGQ(tmp)
+	g.VMOVD(tmp.As32(), bias.AsX())
+	g.VPBROADCASTD(bias.AsX(), bias.AsY())
+	and := func(p, q, to reg.VecPhysical) {
+		if i == avx512 {
+			g.VPANDD(p, q, to)
+		} else {
+			g.VPAND(p, q, to)
+		}
+	}
+
+	g.Label("loop")
+	for n, v := range xs {
+		g.move(operand.Mem{Base: x, Disp: n * i.Bytes}, v)
+		if n == 0 {
+			and(v, magnitude, most)
+			continue
+		}
+		and(v, magnitude, t)
+		// Magnitudes compare as integers, Inf and NaN above all others.
+		g.VPMAXUD(t, most, most)
+	}
+	if i == avx512 {
+		g.VEXTRACTI64X4(operand.U8(1), most, t.AsY())
+		g.VPMAXUD(t.AsY(), most.AsY(), most.AsY())
+	}
+	g.VEXTRACTI128(operand.U8(1), most.AsY(), t.AsX())
+	g.VPMAXUD(t.AsX(), most.AsX(), most.AsX())
+	for _, swap := range []uint8{0x4e, 0xb1} {
+		g.VPSHUFD(operand.U8(swap), most.AsX(), t.AsX())
+		g.VPMAXUD(t.AsX(), most.AsX(), most.AsX())
+	}
+	g.VBROADCASTSS(most.AsX(), most)
+	g.VDIVPS(limit, most, scale)
+	g.VSUBPS(most, most, t) // 0, or NaN if not finite
+	g.VADDPS(t, scale, scale)
+	const notLess, greater = 0x15, 0x1e // unordered passes the first, not the second
+	if i == avx512 {
+		g.VCMPPS(operand.U8(notLess), least, scale, reg.K1)
+		g.VMOVUPS_Z(scale, reg.K1, scale)
+	} else {
+		g.VCMPPS(operand.U8(notLess), least, scale, t)
+		g.VPAND(t, scale, scale)
+		g.VCMPPS(operand.U8(greater), zero, scale, t)
+	}
+	q := xs[0]
+	for _, v := range xs {
+		g.VDIVPS(scale, v, v)
+		g.VCVTPS2DQ(v, v) // to the nearest, ties to even
+		if i == avx512 {
+			g.VPMOVDB(v, v.AsX()) // what was divided by 0 or NaN ends in a byte of zeros
+		} else {
+			g.VPAND(t, v, v)
+		}
+	}
+	if i == avx512 {
+		g.VINSERTI128(operand.U8(1), xs[1].AsX(), q.AsY(), q.AsY())
+	} else {
+		g.VPACKSSDW(xs[1], xs[0], xs[0])
+		g.VPACKSSDW(xs[3], xs[2], xs[2])
+		g.VPACKSSWB(xs[2], xs[0], q)
+		g.VMOVDQU(g.constant("order", 0, 4, 1, 5, 2, 6, 3, 7), t)
+		g.VPERMD(q, t, q)
+	}
+	at := func(off int) operand.Mem { return operand.Mem{Base: dst, Disp: off} }
+	g.VMOVDQU(q.AsY(), at(0))
+	g.VPMADDUBSW(q.AsY(), ones.AsY(), q.AsY())
+	g.VPMADDWD(words.AsY(), q.AsY(), q.AsY())
+	g.VPMULLD(bias.AsY(), q.AsY(), t.AsY())
+	g.VMOVDQU(t.AsY(), at(quantStart))
+	g.VMOVUPS(scale.AsY(), at(quantScale))
+	g.VCVTDQ2PS(q.AsY(), q.AsY())
+	g.VMULPS(scale.AsY(), q.AsY(), q.AsY())
+	g.VMOVUPS(q.AsY(), at(quantSum))
+
+	g.ADDQ(operand.I32(4*quantBlock), x)
+	g.ADDQ(operand.I32(32), dst)
+	g.TESTQ(operand.I32(32), dst)
+	g.JNE(operand.LabelRef("first"))
+	g.ADDQ(operand.I32(quantPair-64), dst)
+	g.Label("first")
+	g.DECQ(left)
+	g.JNE(operand.LabelRef("loop"))
+	g.VZEROUPPER()
+	g.RET()
+}

@@ -1,0 +1,404 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"memorywall/pkg/_asm/asm"
+)
+
+// quantBlock is how many weights are worked on at a time: as many as share a
+// scale in the quantised formats.
+const quantBlock = 32
+
+// A weightFormat is a format of package matmul's WeightFormat.
+type weightFormat struct {
+	name  string
+	bytes int // of quantBlock weights
+}
+
+var (
+	wF32  = &weightFormat{"Float32", 128}
+	wBF16 = &weightFormat{"BFloat16", 64}
+	wF16  = &weightFormat{"Float16", 64}
+	wQ80  = &weightFormat{"Q8_0", 34}
+	wQ40  = &weightFormat{"Q4_0", 18}
+	wQ41  = &weightFormat{"Q4_1", 20}
+
+	weightFormats = []*weightFormat{wF32, wBF16, wF16, wQ80, wQ40, wQ41}
+	quantFormats  = []*weightFormat{wQ80, wQ40, wQ41}
+)
+
+// weightGen writes the kernels of one format for one instruction set.
+type weightGen struct {
+	vecGen
+	f    *weightFormat
+	q    []reg.VecPhysical // packed weights of a block
+	d, m reg.VecPhysical   // its scale and minimum, or its table of weights
+	c0   reg.VecPhysical   // constants
+}
+
+// wide is the most rows of activations that a kernel takes at a time.
+func (i *isa) wide() int {
+	if i == avx2 {
+		return 4
+	}
+	return 8
+}
+
+// vecsOf is how many vectors hold the weights of a block in float32.
+func (g *weightGen) vecsOf() int { return quantBlock * 4 / g.isa.Bytes }
+
+// constant returns a table of 32-bit numbers that fills a vector.
+func (f *gen) constant(name string, values ...uint32) operand.Mem {
+	if m, ok := f.tables[name]; ok {
+		return m
+	}
+	m := f.StaticGlobal(name)
+	f.DataAttributes(attr.RODATA | attr.NOPTR)
+	for _, v := range values {
+		f.AppendDatum(operand.U32(v))
+	}
+	if f.tables == nil {
+		f.tables = map[string]operand.Mem{}
+	}
+	f.tables[name] = m
+	return m
+}
+
+func counting(from int) []uint32 {
+	var all []uint32
+	for i := range 16 {
+		all = append(all, floatBits(float32(from+i)))
+	}
+	return all
+}
+
+func repeated(v uint32, n int) []uint32 {
+	all := make([]uint32, n)
+	for i := range all {
+		all[i] = v
+	}
+	return all
+}
+
+// reserve takes the registers of decoding from the end of the file, and loads
+// the constants.
+func (g *weightGen) reserve() {
+	free := g.isa.Regs
+	take := func() reg.VecPhysical {
+		r := free[len(free)-1]
+		free = free[:len(free)-1]
+		return r
+	}
+	g.d, g.m, g.c0 = take(), take(), take()
+	n := g.isa.Bytes / 4
+	switch {
+	case g.isa == avx512 && g.f == wQ41:
+		g.move(g.constant("from0", counting(0)...), g.c0)
+		g.q = []reg.VecPhysical{take()}
+	case g.isa == avx512 && g.f == wQ40:
+		g.move(g.constant("from8", counting(-8)...), g.c0)
+		g.q = []reg.VecPhysical{take()}
+	case g.isa == avx2 && (g.f == wQ40 || g.f == wQ41):
+		g.move(g.constant("fifteen", repeated(15, n)...), g.c0)
+		if g.f == wQ40 {
+			g.move(g.constant("eight", repeated(8, n)...), g.m)
+		}
+		g.q = []reg.VecPhysical{take(), take()}
+	}
+}
+
+// openBlock loads what all weights of the block at w need.
+func (g *weightGen) openBlock(w reg.GPPhysical) {
+	at := func(off int) operand.Mem { return operand.Mem{Base: w, Disp: off} }
+	half := func(v reg.VecPhysical) reg.VecPhysical { // the register with half the bits
+		if g.isa == avx512 {
+			return v.AsY().(reg.VecPhysical)
+		}
+		return v.AsX().(reg.VecPhysical)
+	}
+	switch g.f {
+	case wQ41:
+		g.VPBROADCASTD(at(0), half(g.m))
+		g.VCVTPH2PS(half(g.m), g.m)
+		g.VMOVSLDUP(g.m, g.d)
+		g.VMOVSHDUP(g.m, g.m)
+		if g.isa == avx512 {
+			g.VFMADD213PS(g.m, g.c0, g.d) // the sixteen weights that there are
+		}
+	case wQ40, wQ80:
+		g.VPBROADCASTW(at(0), half(g.d))
+		g.VCVTPH2PS(half(g.d), g.d)
+		if g.isa == avx512 && g.f == wQ40 {
+			g.VMULPS(g.c0, g.d, g.d)
+		}
+	}
+	for i, q := range g.q {
+		g.VPMOVZXBD(at(g.f.bytes-16+8*i), q)
+	}
+}
+
+// half decodes the first or the second sixteen weights of the block at w.
+func (g *weightGen) half(h int, w reg.GPPhysical, dst []reg.VecPhysical) {
+	lanes := g.isa.Bytes / 4
+	for i, v := range dst {
+		first := 16*h + lanes*i
+		at := func(off, size int) operand.Mem { return operand.Mem{Base: w, Disp: off + first*size} }
+		switch g.f {
+		case wF32:
+			g.move(at(0, 4), v)
+		case wBF16:
+			g.VPMOVZXWD(at(0, 2), v)
+			g.VPSLLD(operand.U8(16), v, v)
+		case wF16:
+			g.VCVTPH2PS(at(0, 2), v)
+		case wQ80:
+			g.VPMOVSXBD(at(2, 1), v)
+			g.VCVTDQ2PS(v, v)
+			g.VMULPS(g.d, v, v)
+		default:
+			q := g.q[i]
+			if h == 1 {
+				g.VPSRLD(operand.U8(4), q, q)
+			}
+			switch {
+			case g.isa == avx512:
+				g.VPERMPS(g.d, q, v) // looks at the lowest 4 bits
+			case h == 0:
+				g.VPAND(q, g.c0, v)
+				q = v
+			}
+			if g.isa == avx512 {
+				continue
+			}
+			if g.f == wQ40 {
+				g.VPSUBD(g.m, q, v)
+				q = v
+			}
+			g.VCVTDQ2PS(q, v)
+			if g.f == wQ40 {
+				g.VMULPS(g.d, v, v)
+			} else {
+				g.VFMADD213PS(g.m, g.d, v)
+			}
+		}
+	}
+}
+
+// begin begins a kernel of a format.
+func (f *gen) beginWeights(name string, i *isa, w *weightFormat) *weightGen {
+	g := &weightGen{vecGen: vecGen{gen: f, isa: i, elem: asm.F32}, f: w}
+	f.Function(name + w.name + i.Name)
+	f.Attributes(attr.NOSPLIT)
+	f.Pragma("noescape")
+	return g
+}
+
+// decode writes what decodes whole blocks.
+func (f *gen) decode(i *isa, w *weightFormat) {
+	g := f.beginWeights("decode", i, w)
+	g.SignatureExpr("func(blocks int, w *byte, dst *float32)")
+	g.Doc(fmt.Sprintf("decode%s%s is decode%s for blocks ≥ 1 times %d weights.", w.name, i.Name, w.name, quantBlock))
+	src, dst, left := reg.RAX, reg.RBX, reg.RCX
+	g.Load(g.Param("blocks"), left)
+	g.Load(g.Param("w"), src)
+	g.Load(g.Param("dst"), dst)
+	g.reserve()
+	g.Label("loop")
+	g.openBlock(src)
+	nv := g.vecsOf()
+	for h := range 2 {
+		vs := g.isa.Regs[h*nv/2 : (h+1)*nv/2]
+		g.half(h, src, vs)
+		for n, v := range vs {
+			g.move(v, operand.Mem{Base: dst, Disp: (h*nv/2 + n) * g.isa.Bytes})
+		}
+	}
+	g.ADDQ(operand.I32(w.bytes), src)
+	g.ADDQ(operand.I32(4*quantBlock), dst)
+	g.DECQ(left)
+	g.JNE(operand.LabelRef("loop"))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// dotWeights writes products of rows of weights and of activations in float32.
+func (f *gen) dotWeights(i *isa, w *weightFormat) {
+	g := f.beginWeights("dot", i, w)
+	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)")
+	g.Doc(append([]string{
+		fmt.Sprintf("dot%s%s is, for blocks and rows ≥ 1 and m a power of two up to %d,", w.name, i.Name, i.wide()), ""},
+		dotWeightsDoc(fmt.Sprintf("for j := range %d*blocks {", quantBlock), "sum += w[r, j] * x[i*ldx+j] // fused, in lanes")...)...)
+	k := g.weightLoops(2)
+	g.reserve()
+	k.choose()
+	for m := i.wide(); m >= 1; m /= 2 {
+		nv := g.vecsOf()
+		per := min(nv, 8/m) // sums of each row of activations
+		unroll := 1
+		if m*per < 4 {
+			unroll = 2
+		}
+		sums := g.isa.Regs[:m*per*unroll]
+		dst := g.isa.Regs[len(sums):][:nv/2]
+		k.rows(m, sums, unroll, w.bytes, 4*quantBlock, func(u int) {
+			g.openBlock(k.w)
+			for h := range 2 {
+				g.half(h, k.w, dst)
+				for r := range m {
+					for n, v := range dst {
+						at := h*nv/2 + n
+						g.fma(k.x.at(r, at*g.isa.Bytes), v, sums[(u*m+r)*per+at%per])
+					}
+				}
+			}
+		})
+	}
+}
+
+func dotWeightsDoc(loop, sum string) []string {
+	return []string{
+		"\tfor r := range rows {",
+		"\t\tfor i := range m {",
+		"\t\t\tvar sum float32",
+		"\t\t\t" + loop,
+		"\t\t\t\t" + sum,
+		"\t\t\t}",
+		"\t\t\ty[i*ldy+r] = sum",
+		"\t\t}",
+		"\t}",
+	}
+}
+
+// weightLoops is the frame of a kernel that goes over rows of weights, and
+// along each over its blocks.
+type weightLoops struct {
+	g                        *weightGen
+	x, y                     rowsOf
+	row, w                   reg.GPPhysical // the row, and the place in it
+	left, tmp                reg.GPPhysical
+	blocks, rowBytes, rowsNo operand.Mem
+}
+
+// weightLoops loads the arguments. Activations take 1<<xShift bytes each.
+func (g *weightGen) weightLoops(xShift uint8) *weightLoops {
+	k := &weightLoops{
+		g: g, x: rowsOf{reg.RBX, reg.RCX, reg.RSI, reg.RDI}, y: rowsOf{reg.R8, reg.R9, reg.R10, reg.R11},
+		row: reg.RAX, w: reg.RDX, left: reg.R12, tmp: reg.R13,
+	}
+	place := func(name string) operand.Mem {
+		b, err := g.Param(name).Resolve()
+		if err != nil {
+			panic(err)
+		}
+		return b.Addr
+	}
+	k.blocks, k.rowBytes, k.rowsNo = place("blocks"), place("rowBytes"), place("rows")
+	for _, p := range []struct {
+		to      rowsOf
+		at, gap string
+		shift   uint8
+	}{{k.x, "x", "ldx", xShift}, {k.y, "y", "ldy", 2}} {
+		g.Load(g.Param(p.at), p.to.first)
+		g.Load(g.Param(p.gap), p.to.lda)
+		if p.shift > 0 {
+			g.SHLQ(operand.U8(p.shift), p.to.lda)
+		}
+		g.LEAQ(operand.Mem{Base: p.to.lda, Index: p.to.lda, Scale: 2}, p.to.lda3)
+		g.LEAQ(operand.Mem{Base: p.to.first, Index: p.to.lda, Scale: 4}, p.to.fifth)
+	}
+	g.Load(g.Param("w"), k.row)
+	return k
+}
+
+// choose jumps to the body for m.
+func (k *weightLoops) choose() {
+	g := k.g
+	g.Load(g.Param("m"), k.tmp)
+	for m := g.isa.wide(); m > 1; m /= 2 {
+		g.CMPQ(k.tmp, operand.U8(m))
+		g.JEQ(operand.LabelRef(fmt.Sprintf("m%d", m)))
+	}
+	g.JMP(operand.LabelRef("m1"))
+}
+
+// rows writes the loops for m rows of activations, in steps of one block, or of
+// two with unroll, that take so many bytes of weights and of activations.
+func (k *weightLoops) rows(m int, sums []reg.VecPhysical, unroll, wBytes, xBytes int, block func(u int)) {
+	g := k.g
+	label := func(s string) string { return fmt.Sprintf("m%d%s", m, s) }
+	step := func(u int) {
+		block(u)
+		g.ADDQ(operand.I32(wBytes), k.w)
+		g.forward(k.x, m, xBytes)
+	}
+	g.Label(label(""))
+	g.MOVQ(k.row, k.w)
+	for _, s := range sums {
+		g.zero(s)
+	}
+	g.MOVQ(k.blocks, k.left)
+	if unroll > 1 {
+		g.SUBQ(operand.U8(unroll), k.left)
+		g.JLT(operand.LabelRef(label("last")))
+	}
+	g.Label(label("loop"))
+	for u := range unroll {
+		step(u)
+	}
+	g.SUBQ(operand.U8(unroll), k.left)
+	if unroll > 1 {
+		g.JGE(operand.LabelRef(label("loop")))
+		g.Label(label("last"))
+		g.ADDQ(operand.U8(unroll), k.left)
+		g.JEQ(operand.LabelRef(label("sum")))
+		step(0)
+	} else {
+		g.JNE(operand.LabelRef(label("loop")))
+	}
+	g.Label(label("sum"))
+	k.store(m, sums, unroll)
+	g.MOVQ(k.blocks, k.tmp)
+	g.IMUL3Q(operand.I32(xBytes), k.tmp, k.tmp)
+	k.next(m)
+}
+
+// store adds up the sums of each row of activations and stores them.
+func (k *weightLoops) store(m int, sums []reg.VecPhysical, unroll int) {
+	g := k.g
+	per := len(sums) / m / unroll
+	t := g.isa.Regs[len(sums)]
+	for r := range m {
+		var all []reg.VecPhysical
+		for u := range unroll {
+			all = append(all, sums[(u*m+r)*per:][:per]...)
+		}
+		for n := len(all) / 2; n >= 1; n /= 2 {
+			for v := range n {
+				g.addTo(all[v+n], all[v])
+			}
+		}
+		g.sumLanes(all[0], t)
+		g.VMOVSS(all[0].AsX(), k.y.at(r, 0))
+	}
+	g.forward(k.y, m, 4)
+}
+
+// next goes on to the next row of weights: back by the bytes in tmp along the
+// activations.
+func (k *weightLoops) next(m int) {
+	g := k.g
+	g.SUBQ(k.tmp, k.x.first)
+	if m > 4 {
+		g.SUBQ(k.tmp, k.x.fifth)
+	}
+	g.ADDQ(k.rowBytes, k.row)
+	g.DECQ(k.rowsNo)
+	g.JNE(operand.LabelRef(fmt.Sprintf("m%d", m)))
+	g.VZEROUPPER()
+	g.RET()
+}

@@ -1,0 +1,188 @@
+package matmul
+
+import (
+	"math"
+	"unsafe"
+)
+
+// A weightKernel multiplies with weights of every format on one instruction
+// set. Its functions take whole blocks of [QuantBlock] weights.
+type weightKernel struct {
+	isa string
+
+	// The most rows of activations that dot and dotInt8 take at a time, powers of two.
+	wide, wideInt8 int
+
+	// decode is what the layouts hold.
+	decode [weightFormats]func(blocks int, w *byte, dst *float32)
+
+	// dot computes y[i*ldy+r] = Σ x[i*ldx+j]·w[r, j] over the blocks, for
+	// 1 ≤ r < rows, rowBytes apart, and m rows of activations: a power of two up to
+	// wide.
+	dot [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *float32, ldx int, y *float32, ldy, m int)
+
+	// dotInt8 is the same with activations as quantize lays them out, ldx bytes
+	// apart, for the formats that have a bias.
+	dotInt8 [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *byte, ldx int, y *float32, ldy, m int)
+
+	// quantize rounds activations to 8 bits, as [quantizeGo] does, for dst at a
+	// multiple of 64.
+	quantize func(blocks int, x *float32, dst *byte, bias int)
+}
+
+func goWeightKernel() *weightKernel {
+	k := &weightKernel{isa: "go", wide: 4, wideInt8: 4, quantize: quantizeGo}
+	for f := range weightFormats {
+		decode, size := layouts[f].decode, layouts[f].blockBytes()
+		k.decode[f] = func(blocks int, w *byte, dst *float32) {
+			decode(unsafe.Slice(dst, blocks*QuantBlock), unsafe.Slice(w, blocks*size))
+		}
+		k.dot[f] = func(blocks int, w *byte, rowBytes, rows int, x *float32, ldx int, y *float32, ldy, m int) {
+			dotWeightsGo(f, blocks, w, rowBytes, rows, x, ldx, y, ldy, m)
+		}
+		k.dotInt8[f] = func(blocks int, w *byte, rowBytes, rows int, x *byte, ldx int, y *float32, ldy, m int) {
+			dotInt8Go(f, blocks, w, rowBytes, rows, x, ldx, y, ldy, m)
+		}
+	}
+	return k
+}
+
+// blockBytes is what [QuantBlock] weights take.
+func (l layout) blockBytes() int { return QuantBlock / l.weights * l.bytes }
+
+func dotWeightsGo(f WeightFormat, blocks int, w *byte, rowBytes, rows int, x *float32, ldx int, y *float32, ldy, m int) {
+	size := layouts[f].blockBytes()
+	ws := unsafe.Slice(w, (rows-1)*rowBytes+blocks*size)
+	xs := unsafe.Slice(x, (m-1)*ldx+blocks*QuantBlock)
+	ys := unsafe.Slice(y, (m-1)*ldy+rows)
+	for r := range rows {
+		for i := range m {
+			ys[i*ldy+r] = 0
+		}
+		for b := range blocks {
+			var block [QuantBlock]float32
+			layouts[f].decode(block[:], ws[r*rowBytes+b*size:][:size])
+			for i := range m {
+				v := xs[i*ldx+b*QuantBlock:][:QuantBlock]
+				var s0, s1 float32
+				for j := 0; j < QuantBlock; j += 2 {
+					s0 += block[j] * v[j]
+					s1 += block[j+1] * v[j+1]
+				}
+				ys[i*ldy+r] += s0 + s1
+			}
+		}
+	}
+}
+
+// Activations of 8 bits lie in pairs of blocks: 64 of them; for each four in
+// turn -bias·Σq as an int32, where bias is what makes a weight a number without
+// a sign; the scale s, so that an activation is about s·q; and s·Σq. Where the
+// number of blocks is odd the last half pair is all zeros.
+const (
+	quantPair  = 256
+	quantStart = 64
+	quantScale = 128
+	quantSum   = 192
+)
+
+// bias is what a format's integers are below those of the kernels.
+func (f WeightFormat) bias() int {
+	switch f {
+	case Q8_0:
+		return 128
+	case Q4_0:
+		return 8
+	}
+	return 0
+}
+
+// quantBlock is one block of activations of 8 bits.
+type quantBlock struct {
+	q     *[QuantBlock]int8
+	start *[QuantBlock / 4]int32
+	scale *[QuantBlock / 4]float32
+	sum   *[QuantBlock / 4]float32
+}
+
+func quantBlockAt(x *byte, b int) quantBlock {
+	p := unsafe.Add(unsafe.Pointer(x), b/2*quantPair+b%2*QuantBlock)
+	return quantBlock{
+		(*[QuantBlock]int8)(p),
+		(*[QuantBlock / 4]int32)(unsafe.Add(p, quantStart)),
+		(*[QuantBlock / 4]float32)(unsafe.Add(p, quantScale)),
+		(*[QuantBlock / 4]float32)(unsafe.Add(p, quantSum)),
+	}
+}
+
+func quantizeGo(blocks int, x *float32, dst *byte, bias int) {
+	for b := range blocks {
+		xs := (*[QuantBlock]float32)(unsafe.Add(unsafe.Pointer(x), b*QuantBlock*4))
+		z := quantBlockAt(dst, b)
+		most, finite := float32(0), true
+		for _, v := range xs {
+			finite = finite && v-v == 0
+			most = max(most, float32(math.Abs(float64(v))))
+		}
+		scale := most / 127
+		if !finite {
+			scale = float32(math.NaN())
+		} else if scale < 0x1p-126 { // subnormal
+			scale = 0
+		}
+		*z.q = [QuantBlock]int8{}
+		if scale > 0 {
+			for i, v := range xs {
+				z.q[i] = int8(math.RoundToEven(float64(v / scale)))
+			}
+		}
+		for l := range z.scale {
+			sum := 0
+			for _, q := range z.q[4*l:][:4] {
+				sum += int(q)
+			}
+			z.start[l], z.scale[l], z.sum[l] = int32(-bias*sum), scale, scale*float32(sum)
+		}
+	}
+}
+
+// dotInt8Go is exact within a block, in integers; over the blocks it sums in
+// float32.
+func dotInt8Go(f WeightFormat, blocks int, w *byte, rowBytes, rows int, x *byte, ldx int, y *float32, ldy, m int) {
+	size := layouts[f].blockBytes()
+	ws := unsafe.Slice(w, (rows-1)*rowBytes+blocks*size)
+	ys := unsafe.Slice(y, (m-1)*ldy+rows)
+	for r := range rows {
+		for i := range m {
+			xi := (*byte)(unsafe.Add(unsafe.Pointer(x), i*ldx))
+			var total float32
+			for b := range blocks {
+				total += dotBlockGo(f, ws[r*rowBytes+b*size:][:size], quantBlockAt(xi, b))
+			}
+			ys[i*ldy+r] = total
+		}
+	}
+}
+
+func dotBlockGo(f WeightFormat, w []byte, x quantBlock) float32 {
+	dot, minimum := int32(0), float32(0)
+	for _, s := range x.start {
+		dot += s
+	}
+	switch f {
+	case Q8_0:
+		for i, v := range x.q {
+			dot += int32(w[2+i]^0x80) * int32(v)
+		}
+	default:
+		for i, v := range w[len(w)-16:] {
+			dot += int32(v&15)*int32(x.q[i]) + int32(v>>4)*int32(x.q[i+16])
+		}
+		if f == Q4_1 {
+			for _, s := range x.sum {
+				minimum += float16(w[2:]) * s
+			}
+		}
+	}
+	return float16(w)*x.scale[0]*float32(dot) + minimum
+}
