@@ -7,6 +7,8 @@ import (
 	"math/big"
 
 	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
+	"memorywall/pkg/internal/svg"
 	"memorywall/pkg/roofline"
 )
 
@@ -38,22 +40,22 @@ func drawDecode(r *reader, v *View, width float64) {
 
 	v.Notes = append(notes, "Only the reads of the weights are counted: an upper bound of what a program can get. The attention cache takes time of its own.")
 	v.Summary = fmt.Sprintf("Batch %s: at most %s tokens/s for all, %s for each request; a step takes at least %s. %s of the peak, %s; the ridge point is at a batch of %s.",
-		grouped(fmt.Sprint(batch)), plain(s.all), plain(s.each), si(s.floors.Overlapped(), "s"), percent(s.share), s.bound, plain(enough))
+		num.Group(fmt.Sprint(batch)), num.Short(s.all), num.Short(s.each), num.SI(s.floors.Overlapped(), "s"), num.Percent(s.share), s.bound, num.Short(enough))
 	v.Alt = fmt.Sprintf("Tokens per second against the batch, on log–log axes, for %s on %s. All requests together: in proportion to the batch up to %s, level at %s tokens/s from there. Each request: level at %s tokens/s up to there, then falling. The dots stand at a batch of %d: %s and %s tokens/s.",
-		counted(si(params, ""), "weights"), machine.Name, counted(plain(enough), "requests"), plain(s.most), plain(alone), batch, plain(s.all), plain(s.each))
+		num.Join(num.SI(params, ""), "weights"), machine.Name, num.Join(num.Short(enough), "requests"), num.Short(s.most), num.Short(alone), batch, num.Short(s.all), num.Short(s.each))
 	v.Values = []Value{
-		number("weights", "bytes of weights", bytes, si(bytes, "bytes"), "bytes"),
-		number("intensity", "arithmetic intensity, 2m/s", s.intensity, plain(s.intensity)+" FLOP/byte", "FLOP/byte"),
-		number("ridge", "ridge point", ridge, plain(ridge)+" FLOP/byte", "FLOP/byte"),
+		number("weights", "bytes of weights", bytes, num.SI(bytes, "bytes"), "bytes"),
+		number("intensity", "arithmetic intensity, 2m/s", s.intensity, num.Short(s.intensity)+" FLOP/byte", "FLOP/byte"),
+		number("ridge", "ridge point", ridge, num.Short(ridge)+" FLOP/byte", "FLOP/byte"),
 		{Key: "bound", Label: "the step is", Number: float64(s.bound), Text: s.bound.String()},
-		number("math", "math floor of a step", s.floors.Compute, si(s.floors.Compute, "s"), "s"),
-		number("traffic", "traffic floor of a step", s.floors.Memory, si(s.floors.Memory, "s"), "s"),
-		number("step", "a step, and so each token, takes at least", s.floors.Overlapped(), si(s.floors.Overlapped(), "s"), "s"),
-		number("all", "tokens per second for all, at most", s.all, plain(s.all)+" tokens/s", "tokens/s"),
-		number("each", "tokens per second for each request, at most", s.each, plain(s.each)+" tokens/s", "tokens/s"),
-		number("alone", "the same for a request alone", alone, plain(alone)+" tokens/s", "tokens/s"),
-		number("share", "share of the peak", s.share, percent(s.share), ""),
-		number("enough", "batch at the ridge point, ⌈s·ridge/2⌉", enough, counted(plain(enough), "requests"), "requests"),
+		number("math", "math floor of a step", s.floors.Compute, num.SI(s.floors.Compute, "s"), "s"),
+		number("traffic", "traffic floor of a step", s.floors.Memory, num.SI(s.floors.Memory, "s"), "s"),
+		number("step", "a step, and so each token, takes at least", s.floors.Overlapped(), num.SI(s.floors.Overlapped(), "s"), "s"),
+		number("all", "tokens per second for all, at most", s.all, num.Short(s.all)+" tokens/s", "tokens/s"),
+		number("each", "tokens per second for each request, at most", s.each, num.Short(s.each)+" tokens/s", "tokens/s"),
+		number("alone", "the same for a request alone", alone, num.Short(alone)+" tokens/s", "tokens/s"),
+		number("share", "share of the peak", s.share, num.Percent(s.share), ""),
+		number("enough", "batch at the ridge point, ⌈s·ridge/2⌉", enough, num.Join(num.Short(enough), "requests"), "requests"),
 		withRows(machine, layer),
 	}
 	v.SVG = decodePicture(v, machine, params, batch, s, enough, width)
@@ -106,7 +108,7 @@ func withRows(machine roofline.Machine, width int64) Value {
 	var none *roofline.UnreachableError
 	switch {
 	case errors.As(err, &none):
-		v.None, v.Text = true, "none: the intensity stays below "+plain(none.Best)+" FLOP/byte"
+		v.None, v.Text = true, "none: the intensity stays below "+num.Short(none.Best)+" FLOP/byte"
 	case err != nil:
 		v.None, v.Text = true, "more than can be counted"
 	default:
@@ -117,7 +119,7 @@ func withRows(machine roofline.Machine, width int64) Value {
 
 func decodePicture(v *View, machine roofline.Machine, params float64, batch int64, s step, enough, width float64) string {
 	high := min(max(0.5*width, 220), 330)
-	d := &drawing{width: width, height: 30 + high + 40}
+	d := newDrawing(width, 30+high+40)
 	x := logAxis{from: 0, start: 46, stop: width - 14}
 	x.to = max(4, ceilDecade(max(float64(batch), enough)))
 	last := math.Pow10(x.to)
@@ -135,27 +137,27 @@ func decodePicture(v *View, machine roofline.Machine, params float64, batch int6
 	bendX := x.at(bend)
 	knee := x.at(min(max(enough, 1), last))
 	dotX := x.at(float64(batch))
-	d.line("muted", 1, true, knee, y.start, knee, y.stop)
-	d.line("muted", 1, true, dotX, y.start, dotX, y.at(s.all))
-	d.beside(x, knee-6, y.start-8, "ink", "ridge m = "+plain(enough))
+	d.Line("muted", 1, true, knee, y.start, knee, y.stop)
+	d.Line("muted", 1, true, dotX, y.start, dotX, y.at(s.all))
+	d.beside(x, knee-6, y.start-8, "text", "ridge m = "+num.Short(enough))
 	level := y.at(min(one*bend, s.most))
-	d.line("blue", 2.5, false, x.at(1), y.at(one), bendX, level, x.stop, level)
-	d.line("orange", 2.5, false, x.at(1), y.at(one), bendX, y.at(one), x.stop, y.at(one*bend/last))
+	d.Line("series-0", 2.5, false, x.at(1), y.at(one), bendX, level, x.stop, level)
+	d.Line("series-1", 2.5, false, x.at(1), y.at(one), bendX, y.at(one), x.stop, y.at(one*bend/last))
 	if width >= 420 { // elsewhere the words at the dots must do
-		d.text(x.stop, level-8, "end", "blue-ink", "all requests together")
+		d.Text(x.stop, level-8, "end", "ink-0", "all requests together")
 		// Above the falling line, where it is at the beginning of the words.
 		const each = "each request"
-		share := max(0, (x.stop-wide(each)-bendX)/max(x.stop-bendX, 1))
-		d.text(x.stop, y.at(one)+share*(y.at(one*bend/last)-y.at(one))-8, "end", "orange-ink", each)
+		share := max(0, (x.stop-svg.Wide(each)-bendX)/max(x.stop-bendX, 1))
+		d.Text(x.stop, y.at(one)+share*(y.at(one*bend/last)-y.at(one))-8, "end", "ink-1", each)
 	}
 
-	d.dot(dotX, y.at(s.each), "orange")
-	d.dot(dotX, y.at(s.all), "blue")
-	d.beside(x, dotX, y.at(s.all)+19, "blue-ink", plain(s.all)+" tokens/s for all")
+	d.Dot(dotX, y.at(s.each), "series-1")
+	d.Dot(dotX, y.at(s.all), "series-0")
+	d.beside(x, dotX, y.at(s.all)+19, "ink-0", num.Short(s.all)+" tokens/s for all")
 	if below := y.at(s.each); s.bound == roofline.ComputeBound && below-y.at(s.all) > 44 {
-		d.beside(x, dotX, below-9, "orange-ink", plain(s.each)+" for each")
+		d.beside(x, dotX, below-9, "ink-1", num.Short(s.each)+" for each")
 	} else if below-y.at(s.all) > 24 {
-		d.beside(x, dotX, below+19, "orange-ink", plain(s.each)+" for each")
+		d.beside(x, dotX, below+19, "ink-1", num.Short(s.each)+" for each")
 	}
-	return d.svg(v.Title, v.Alt)
+	return d.SVG(v.Title, v.Alt)
 }

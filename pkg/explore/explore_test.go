@@ -502,15 +502,9 @@ func TestScales(t *testing.T) {
 
 func TestTextsOfNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{si(312e12, "FLOP/s"), "312 TFLOP/s"}, {si(2.039e12, "B/s"), "2.039 TB/s"}, {si(0.4405e-3, "s"), "440.5 µs"}, {si(0.134824, "s"), "134.8 ms"},
-		{si(26, "s"), "26 s"}, {si(98765.4, "s"), "98,765 s"}, {si(1.5e12, "s"), "1.5e12 s"}, {si(2.0/3, "FLOP/s"), "0.6667 FLOP/s"}, {si(999.96e9, "B"), "1.000 TB"},
-		{si(999999, "B"), "1.000 MB"}, {si(14e9, "bytes"), "14 GB"}, {si(48, "bytes"), "48 bytes"}, {si(1e30, "FLOP/s"), "1e30 FLOP/s"}, {si(0, "s"), "0 s"}, {si(1e-20, "s"), "1e-20 s"},
-		{plain(153.0161), "153.0"}, {plain(153), "153"}, {plain(1365.333), "1,365"}, {plain(0.49994), "0.4999"}, {plain(0.0012345), "0.001234"}, {plain(1.2e-7), "1.2e-7"}, {plain(70670), "70,670"}, {plain(0), "0"},
-		{percent(1), "100%"}, {percent(0.00326657), "0.327%"}, {percent(0.787), "78.7%"}, {percent(0.99996), "100%"}, {percent(1e-9), "1e-7%"},
 		{integer(big.NewInt(137438953472)), "137,438,953,472"}, {integer(power(10, 27)), "1e27"}, {integer(big.NewInt(0)), "0"},
-		{kibi(big.NewInt(65536)), "64 KiB"}, {kibi(big.NewInt(1)), "1 byte"}, {si(1, "bytes"), "1 byte"}, {si(1, "FLOP/s"), "1 FLOP/s"}, {si(1, "s"), "1 s"}, {si(1, ""), "1"},
-		{counted("1", "elements"), "1 element"}, {counted("11", "elements"), "11 elements"}, {counted("1.0", "bytes"), "1.0 bytes"}, {counted("1", ""), "1"},
-		{counted("1", "tokens/s"), "1 tokens/s"}, {kibi(big.NewInt(1000)), "1,000 bytes"}, {kibi(big.NewInt(701784)), "685.3 KiB"}, {kibi(power(2, 90)), "1,073,741,824 EiB"},
+		{kibi(big.NewInt(65536)), "64 KiB"}, {kibi(big.NewInt(1)), "1 byte"},
+		{kibi(big.NewInt(1000)), "1,000 bytes"}, {kibi(big.NewInt(701784)), "685.3 KiB"}, {kibi(power(2, 90)), "1,073,741,824 EiB"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"math/big"
+	"memorywall/pkg/internal/num"
 	"strings"
 )
 
@@ -186,7 +187,7 @@ func short(v *big.Int) string {
 	if zeros := len(text) - 1; zeros > 9 && text == "1"+strings.Repeat("0", zeros) {
 		return fmt.Sprintf("1e%d", zeros)
 	}
-	return grouped(text)
+	return num.Group(text)
 }
 
 // read returns the number in text, or an error that says what would be right.

@@ -7,6 +7,7 @@ import (
 
 	"memorywall/pkg/internal/arg"
 	"memorywall/pkg/internal/num"
+	"memorywall/pkg/internal/svg"
 	"memorywall/pkg/roofline"
 	"memorywall/pkg/tiling"
 )
@@ -62,23 +63,23 @@ func drawRoofline(r *reader, v *View, width float64) {
 
 	v.Notes = notes
 	v.Summary = fmt.Sprintf("%s FLOP/byte, ridge point %s: %s. At most %s, %s of the peak; at least %s.",
-		plain(p.intensity), plain(p.ridge), p.bound, si(p.attainable, "FLOP/s"), percent(p.share), si(p.floors.Overlapped(), "s"))
+		num.Short(p.intensity), num.Short(p.ridge), p.bound, num.SI(p.attainable, "FLOP/s"), num.Percent(p.share), num.SI(p.floors.Overlapped(), "s"))
 	v.Alt = fmt.Sprintf("Roofline of %s on log–log axes: a slope of %s up to the ridge point at %s FLOP/byte, flat at %s from there. The dot, the %s multiply of %d×%d by %d×%d, lies at %s FLOP/byte and %s. Bars below: math floor %s, traffic floor %s.",
-		machine.Name, si(machine.Bandwidth, "B/s"), plain(p.ridge), si(machine.Peak, "FLOP/s"), name, g.M, g.K, g.K, g.N,
-		plain(p.intensity), si(p.attainable, "FLOP/s"), si(p.floors.Compute, "s"), si(p.floors.Memory, "s"))
+		machine.Name, num.SI(machine.Bandwidth, "B/s"), num.Short(p.ridge), num.SI(machine.Peak, "FLOP/s"), name, g.M, g.K, g.K, g.N,
+		num.Short(p.intensity), num.SI(p.attainable, "FLOP/s"), num.SI(p.floors.Compute, "s"), num.SI(p.floors.Memory, "s"))
 	v.Values = []Value{
 		whole("work", "work", big.NewInt(t.FLOPs), "FLOPs"),
 		whole("loads", "loads", big.NewInt(t.Loads), "elements"),
 		whole("stores", "stores", big.NewInt(t.Stores), "elements"),
 		whole("bytes", "traffic", moved.Big(), "bytes"),
-		number("intensity", "arithmetic intensity", p.intensity, plain(p.intensity)+" FLOP/byte", "FLOP/byte"),
-		number("ridge", "ridge point", p.ridge, plain(p.ridge)+" FLOP/byte", "FLOP/byte"),
+		number("intensity", "arithmetic intensity", p.intensity, num.Short(p.intensity)+" FLOP/byte", "FLOP/byte"),
+		number("ridge", "ridge point", p.ridge, num.Short(p.ridge)+" FLOP/byte", "FLOP/byte"),
 		{Key: "bound", Label: "the multiply is", Number: float64(p.bound), Text: p.bound.String()},
-		number("attainable", "attainable performance", p.attainable, si(p.attainable, "FLOP/s"), "FLOP/s"),
-		number("share", "share of the peak", p.share, percent(p.share), ""),
-		number("math", "math floor", p.floors.Compute, si(p.floors.Compute, "s"), "s"),
-		number("trafficfloor", "traffic floor", p.floors.Memory, si(p.floors.Memory, "s"), "s"),
-		number("atleast", "takes at least", p.floors.Overlapped(), si(p.floors.Overlapped(), "s"), "s"),
+		number("attainable", "attainable performance", p.attainable, num.SI(p.attainable, "FLOP/s"), "FLOP/s"),
+		number("share", "share of the peak", p.share, num.Percent(p.share), ""),
+		number("math", "math floor", p.floors.Compute, num.SI(p.floors.Compute, "s"), "s"),
+		number("trafficfloor", "traffic floor", p.floors.Memory, num.SI(p.floors.Memory, "s"), "s"),
+		number("atleast", "takes at least", p.floors.Overlapped(), num.SI(p.floors.Overlapped(), "s"), "s"),
 	}
 	v.SVG = rooflinePicture(v, machine, p, name, width)
 }
@@ -112,7 +113,7 @@ func under(machine roofline.Machine, t tiling.Traffic, bytes float64) placed {
 
 func rooflinePicture(v *View, machine roofline.Machine, p placed, name string, width float64) string {
 	high := min(max(0.5*width, 210), 320)
-	d := &drawing{width: width, height: 30 + high + 40 + 76}
+	d := newDrawing(width, 30+high+40+76)
 	x := logAxis{start: 46, stop: width - 14}
 	x.from = min(-1, floorDecade(min(p.intensity, p.ridge)))
 	x.to = max(4, ceilDecade(max(p.intensity, p.ridge)))
@@ -126,27 +127,27 @@ func rooflinePicture(v *View, machine roofline.Machine, p placed, name string, w
 
 	ridge, roof := x.at(p.ridge), y.at(machine.Peak)
 	foot := y.at(machine.Bandwidth * math.Pow10(x.from))
-	d.line("blue", 2.5, false, x.start, foot, ridge, roof, x.stop, roof)
-	d.line("muted", 1, true, ridge, roof, ridge, y.start)
-	d.beside(x, ridge-6, y.start-8, "ink", "ridge "+plain(p.ridge))
-	roofName := "peak " + si(machine.Peak, "FLOP/s")
-	if x.stop-ridge >= wide(roofName) {
-		d.text(x.stop, roof-7, "end", "blue-ink", roofName)
+	d.Line("series-0", 2.5, false, x.start, foot, ridge, roof, x.stop, roof)
+	d.Line("muted", 1, true, ridge, roof, ridge, y.start)
+	d.beside(x, ridge-6, y.start-8, "text", "ridge "+num.Short(p.ridge))
+	roofName := "peak " + num.SI(machine.Peak, "FLOP/s")
+	if x.stop-ridge >= svg.Wide(roofName) {
+		d.Text(x.stop, roof-7, "end", "ink-0", roofName)
 	} else {
-		d.text(x.stop, y.stop-12, "end", "blue-ink", roofName)
+		d.Text(x.stop, y.stop-12, "end", "ink-0", roofName)
 	}
-	slope := "bandwidth " + si(machine.Bandwidth, "B/s")
-	if length := math.Hypot(ridge-x.start, foot-roof); length > wide(slope)+20 {
+	slope := "bandwidth " + num.SI(machine.Bandwidth, "B/s")
+	if length := math.Hypot(ridge-x.start, foot-roof); length > svg.Wide(slope)+20 {
 		angle := math.Atan2(foot-roof, ridge-x.start)
 		middleX, middleY := (x.start+ridge)/2, (foot+roof)/2
-		d.turned(middleX-8*math.Sin(angle), middleY-8*math.Cos(angle), angle*180/math.Pi, "blue-ink", slope)
+		d.Turned(middleX-8*math.Sin(angle), middleY-8*math.Cos(angle), angle*180/math.Pi, "ink-0", slope)
 	}
 
 	dotX, dotY := x.at(p.intensity), y.at(p.attainable)
-	d.line("orange", 1, true, dotX, dotY, dotX, y.start)
-	d.dot(dotX, dotY, "orange")
-	d.beside(x, dotX, dotY+19, "orange-ink", name)
-	d.beside(x, dotX, dotY+34, "orange-ink", si(p.attainable, "FLOP/s"))
+	d.Line("series-1", 1, true, dotX, dotY, dotX, y.start)
+	d.Dot(dotX, dotY, "series-1")
+	d.beside(x, dotX, dotY+19, "ink-1", name)
+	d.beside(x, dotX, dotY+34, "ink-1", num.SI(p.attainable, "FLOP/s"))
 
 	// The two floors as bars on one scale.
 	top := y.start + 54
@@ -155,14 +156,14 @@ func rooflinePicture(v *View, machine roofline.Machine, p placed, name string, w
 	for i, floor := range []struct {
 		name, fill string
 		seconds    float64
-	}{{"math", "blue", p.floors.Compute}, {"traffic", "orange", p.floors.Memory}} {
+	}{{"math", "series-0", p.floors.Compute}, {"traffic", "series-1", p.floors.Memory}} {
 		at := top + 24*float64(i)
-		d.text(x.start+10, at+12, "end", "muted", floor.name)
+		d.Text(x.start+10, at+12, "end", "muted", floor.name)
 		length := max(1, room*floor.seconds/longest)
-		d.rect(x.start+16, at, length, 16, floor.fill)
-		d.text(x.start+22+length, at+12, "start", "ink", si(floor.seconds, "s"))
+		d.Rect(x.start+16, at, length, 16, floor.fill)
+		d.Text(x.start+22+length, at+12, "start", "text", num.SI(floor.seconds, "s"))
 	}
-	return d.svg(v.Title, v.Alt)
+	return d.SVG(v.Title, v.Alt)
 }
 
 // number is a value with a fraction.
@@ -173,5 +174,5 @@ func number(key, label string, v float64, text, unit string) Value {
 // whole is a value that counts.
 func whole(key, label string, v *big.Int, unit string) Value {
 	near, _ := new(big.Float).SetInt(v).Float64()
-	return Value{Key: key, Label: label, Number: near, Text: counted(integer(v), unit), Unit: unit}
+	return Value{Key: key, Label: label, Number: near, Text: num.Join(integer(v), unit), Unit: unit}
 }

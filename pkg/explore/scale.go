@@ -2,7 +2,6 @@ package explore
 
 import (
 	"math/big"
-	"strconv"
 	"strings"
 )
 
@@ -148,14 +147,8 @@ func (e evenly) at(v *big.Rat) int64 {
 // decimal writes a positive float64 so that it reads back as the same: in full
 // below ten thousand, else with a prefix, "312T" or "2.039T", or an exponent.
 func decimal(v float64) string {
-	digits, exponent := scientific(v, 0)
-	switch {
-	case exponent < -3 || exponent > 20:
-		return mantissa(digits, 1) + "e" + strconv.Itoa(exponent)
-	case exponent < 4:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return mantissa(digits, 1+exponent%3) + []string{"", "k", "M", "G", "T", "P", "E"}[exponent/3]
+	digits, exponent := scientific(v)
+	return prefixed(digits, exponent, 4)
 }
 
 // billions is decimal with B for a billion, as the sizes of models are given.

@@ -41,7 +41,7 @@ func drawTile(r *reader, v *View, width float64) {
 	}
 	if least := 3 * elem; capacity < least { // said here, where one byte is not "1 bytes"
 		r.fail("capacity", "capacity is %s: one element each of A, B and C at %s needs at least %d",
-			counted(fmt.Sprint(capacity), "bytes"), counted(fmt.Sprint(elem), "bytes"), least)
+			num.Join(fmt.Sprint(capacity), "bytes"), num.Join(fmt.Sprint(elem), "bytes"), least)
 		return
 	}
 	var largest int64
@@ -60,23 +60,23 @@ func drawTile(r *reader, v *View, width float64) {
 	need := num.Sum{{3, l.b, l.b, elem}}.Big()
 	fits := need.Cmp(big.NewInt(capacity)) <= 0
 	share, _ := new(big.Rat).SetFrac(need, big.NewInt(capacity)).Float64()
-	fit := "yes, they fill " + percent(share) + " of it"
+	fit := "yes, they fill " + num.Percent(share) + " of it"
 	if !fits {
-		fit = "no, they need " + plain(share) + " times as much"
+		fit = "no, they need " + num.Short(share) + " times as much"
 	}
 	loads, stores := num.Sum{{2, l.tiles, l.n, l.n}}, num.Sum{{l.n, l.n}}
 	moved := num.Sum{{2, l.tiles, l.n, l.n, elem}, {l.n, l.n, elem}}
 	last := l.extent(l.tiles - 1)
-	edge := fmt.Sprintf("whole: %s is a multiple of %s", grouped(fmt.Sprint(l.n)), grouped(fmt.Sprint(l.b)))
+	edge := fmt.Sprintf("whole: %s is a multiple of %s", num.Group(fmt.Sprint(l.n)), num.Group(fmt.Sprint(l.b)))
 	switch {
 	case l.tiles == 1:
 		edge = "none: one tile holds the whole matrix"
 	case last < l.b:
-		edge = fmt.Sprintf("ragged: the last tile is %s wide, not %s", grouped(fmt.Sprint(last)), grouped(fmt.Sprint(l.b)))
+		edge = fmt.Sprintf("ragged: the last tile is %s wide, not %s", num.Group(fmt.Sprint(last)), num.Group(fmt.Sprint(l.b)))
 	}
 
 	v.Summary = fmt.Sprintf("%s, %s FLOP/byte. Three tiles in fast memory: %s. Step %s of %s: A(%d, %d) and B(%d, %d) are loaded for C(%d, %d).",
-		l.perSide(), plain(intensity), fit, integer(now), integer(steps), t.i, t.p, t.p, t.j, t.i, t.j)
+		l.perSide(), num.Short(intensity), fit, integer(now), integer(steps), t.i, t.p, t.p, t.j, t.i, t.j)
 	v.Alt = fmt.Sprintf("Three squares, A, B and C, cut into %s, drawn to scale. In step %s of %s the tiles A(%d, %d) and B(%d, %d) and the C tile (%d, %d) are in fast memory. A bar shows that three tiles need %s of %s.",
 		l.perSide(), integer(now), integer(steps), t.i, t.p, t.p, t.j, t.i, t.j, kibi(need), kibi(big.NewInt(capacity)))
 	v.Values = []Value{
@@ -85,11 +85,11 @@ func drawTile(r *reader, v *View, width float64) {
 		whole("loads", "loads", loads.Big(), "elements"),
 		whole("stores", "stores", stores.Big(), "elements"),
 		whole("bytes", "traffic", moved.Big(), "bytes"),
-		number("intensity", "arithmetic intensity", intensity, plain(intensity)+" FLOP/byte", "FLOP/byte"),
+		number("intensity", "arithmetic intensity", intensity, num.Short(intensity)+" FLOP/byte", "FLOP/byte"),
 		whole("need", "three tiles need, 3b²s", need, "bytes"),
 		number("fit", "they fit in fast memory", share, fit, ""),
 		whole("largest", "largest tile that fits", big.NewInt(largest), "elements"),
-		number("best", "intensity with that tile", best, plain(best)+" FLOP/byte", "FLOP/byte"),
+		number("best", "intensity with that tile", best, num.Short(best)+" FLOP/byte", "FLOP/byte"),
 		whole("step", fmt.Sprintf("step, of %s", integer(steps)), now, ""),
 		number("tile-a", "A tile in fast memory", float64(t.p), fmt.Sprintf("(%d, %d), %d×%d", t.i, t.p, t.rows, t.depth), ""),
 		number("tile-b", "B tile in fast memory", float64(t.j), fmt.Sprintf("(%d, %d), %d×%d", t.p, t.j, t.depth, t.cols), ""),
@@ -139,14 +139,14 @@ const (
 func (l loops) picture(v *View, t turn, fits bool, share float64, need *big.Int, capacity int64, width float64) string {
 	const gap, margin, head = 16.0, 4.0, 20.0
 	side := min((width-gap-2*margin)/2, 240)
-	d := &drawing{width: width, height: 2*(side+head) + gap}
+	d := newDrawing(width, 2*(side+head)+gap)
 	narrow := width-(2*side+gap+margin) < 160
 	rows := 5 // of the key below, or in two columns where they fit
 	if width >= 340 {
 		rows = 3
 	}
 	if narrow {
-		d.height += float64(rows)*keyLine + 8
+		d.Height += float64(rows)*keyLine + 8
 	}
 	left, top := margin, head
 	right, low := left+side+gap, top+side+gap+head
@@ -163,36 +163,36 @@ func (l loops) picture(v *View, t turn, fits bool, share float64, need *big.Int,
 	p0, pSize := span(t.p)
 
 	square := func(x, y float64, name string, inside func()) {
-		d.bold(x, y-6, "start", "ink", name)
+		d.Bold(x, y-6, "start", "text", name)
 		if last := l.extent(l.tiles - 1); last < l.b && l.tiles > 1 {
 			at := along(l.before(l.tiles - 1))
-			d.rect(x+at, y, side-at, side, "edge")
-			d.rect(x, y+at, side, side-at, "edge")
+			d.Rect(x+at, y, side-at, side, "edge")
+			d.Rect(x, y+at, side, side-at, "edge")
 		}
 		inside()
 		if along(l.b) >= closestLines || l.tiles <= 2 {
-			d.grid(x, y, side, func(yield func(float64) bool) {
+			d.Grid(x, y, side, func(yield func(float64) bool) {
 				for k := int64(1); k < l.tiles && yield(along(l.before(k))); k++ {
 				}
 			})
 		}
-		d.frame(x, y, side, side, "line", 1.5)
+		d.Frame(x, y, side, side, "line", 1.5)
 	}
 	tile := func(x, y, width, height float64, fill string) {
-		d.rect(x, y, width, height, fill)
-		d.frame(x, y, width, height, "ink", 1.2)
+		d.Rect(x, y, width, height, fill)
+		d.Frame(x, y, width, height, "text", 1.2)
 	}
 	square(right, top, "B", func() {
-		d.rect(right+j0, top, jSize, side, "band")
+		d.Rect(right+j0, top, jSize, side, "band")
 		tile(right+j0, top+p0, jSize, pSize, "loaded")
 	})
 	square(left, low, "A", func() {
-		d.rect(left, low+i0, side, iSize, "band")
+		d.Rect(left, low+i0, side, iSize, "band")
 		tile(left+p0, low+i0, pSize, iSize, "loaded")
 	})
 	square(right, low, "C", func() {
-		d.rect(right, low, side, along(l.before(t.i)), "stored")
-		d.rect(right, low+along(l.before(t.i)), along(l.before(t.j)), along(t.rows), "stored")
+		d.Rect(right, low, side, along(l.before(t.i)), "stored")
+		d.Rect(right, low+along(l.before(t.i)), along(l.before(t.j)), along(t.rows), "stored")
 		fill := "held"
 		if t.stores {
 			fill = "stored"
@@ -205,12 +205,12 @@ func (l loops) picture(v *View, t turn, fits bool, share float64, need *big.Int,
 	} else {
 		key(d, 5, right+side+24, low+10, 0)
 	}
-	return d.svg(v.Title, v.Alt)
+	return d.SVG(v.Title, v.Alt)
 }
 
 // corner shows how much of fast memory the three tiles take.
 func (l loops) corner(d *drawing, x, y, side float64, fits bool, share float64, need *big.Int, capacity int64) {
-	d.bold(x, y-6, "start", "ink", "Fast memory")
+	d.Bold(x, y-6, "start", "text", "Fast memory")
 	const thick = 22.0
 	full := side
 	if !fits {
@@ -223,27 +223,27 @@ func (l loops) corner(d *drawing, x, y, side float64, fits bool, share float64, 
 	}
 	at := y + 8
 	for k, fill := range []string{"loaded", "loaded", "held"} {
-		d.rect(x+float64(k)*third, at, third, thick, fill)
+		d.Rect(x+float64(k)*third, at, third, thick, fill)
 		if third > 14 {
-			d.frame(x+float64(k)*third, at, third, thick, "line", 0.5)
-			d.text(x+(float64(k)+0.5)*third, at+15, "middle", "ink", names[k])
+			d.Frame(x+float64(k)*third, at, third, thick, "line", 0.5)
+			d.Text(x+(float64(k)+0.5)*third, at+15, "middle", "text", names[k])
 		}
 	}
-	d.frame(x, at, max(full, 1), thick, "ink", 1.5)
+	d.Frame(x, at, max(full, 1), thick, "text", 1.5)
 	if !fits {
-		d.line("full", 2.5, false, x+full, at-4, x+full, at+thick+4)
+		d.Line("full", 2.5, false, x+full, at-4, x+full, at+thick+4)
 	}
-	d.text(x, at+thick+18, "start", "ink", "three tiles: "+kibi(need))
-	d.text(x, at+thick+35, "start", "ink", "room: "+kibi(big.NewInt(capacity)))
-	verdict, fill := "they fit", "ink"
+	d.Text(x, at+thick+18, "start", "text", "three tiles: "+kibi(need))
+	d.Text(x, at+thick+35, "start", "text", "room: "+kibi(big.NewInt(capacity)))
+	verdict, fill := "they fit", "text"
 	if !fits {
 		verdict, fill = "they do not fit", "full"
 	}
-	d.bold(x, at+thick+54, "start", fill, verdict)
-	d.text(x, at+thick+74, "start", "muted", l.perSide())
+	d.Bold(x, at+thick+54, "start", fill, verdict)
+	d.Text(x, at+thick+74, "start", "muted", l.perSide())
 	if side*float64(l.b) < smallestTile*float64(l.n) {
-		d.rect(x, at+thick+84, smallestTile, smallestTile, "loaded")
-		d.text(x+12, at+thick+91, "start", "muted", "one tile, enlarged")
+		d.Rect(x, at+thick+84, smallestTile, smallestTile, "loaded")
+		d.Text(x+12, at+thick+91, "start", "muted", "one tile, enlarged")
 	}
 }
 
@@ -252,7 +252,7 @@ func (l loops) perSide() string {
 	if l.tiles == 1 {
 		return "1 tile per side"
 	}
-	return grouped(fmt.Sprint(l.tiles)) + " tiles per side"
+	return num.Group(fmt.Sprint(l.tiles)) + " tiles per side"
 }
 
 const keyLine = 20.0
@@ -264,8 +264,8 @@ func key(d *drawing, inColumn int, x, y, apart float64) {
 		{"held", "C tile in fast memory"}, {"stored", "C stored"},
 	} {
 		left, top := x+apart*float64(k/inColumn), y+keyLine*float64(k%inColumn)
-		d.rect(left, top, 14, 14, entry.fill)
-		d.frame(left, top, 14, 14, "line", 0.5)
-		d.text(left+20, top+11, "start", "muted", entry.words)
+		d.Rect(left, top, 14, 14, entry.fill)
+		d.Frame(left, top, 14, 14, "line", 0.5)
+		d.Text(left+20, top+11, "start", "muted", entry.words)
 	}
 }

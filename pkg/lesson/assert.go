@@ -3,6 +3,7 @@ package lesson
 import (
 	"fmt"
 	"math"
+	"memorywall/pkg/internal/num"
 	"reflect"
 	"strconv"
 	"strings"
@@ -134,7 +135,7 @@ func Between(name string, v, lo, hi float64) {
 
 // short writes a number in full as it was typed, unless it is huge.
 func short(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) < huge {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return exact(v)
@@ -188,9 +189,9 @@ func Within(what string, got, want, relTol float64) {
 	if diff <= limit && relTol >= 0 && !math.IsInf(limit, 0) {
 		remark := ""
 		if relTol > 1e-9 {
-			remark = fmt.Sprintf("within %s of %s", percent(relTol), plainFloat(want))
+			remark = fmt.Sprintf("within %s of %s", percent(relTol), num.Plain(want))
 		}
-		held(what, plainFloat(got), remark)
+		held(what, num.Plain(got), remark)
 		return
 	}
 	f := failure{
@@ -218,7 +219,7 @@ func Shows(what string, got float64, format, want string) {
 	s := fmt.Sprintf(format, got)
 	if s == want && !math.IsNaN(got) {
 		remark := ""
-		if full := plainFloat(got); full != s {
+		if full := num.Plain(got); full != s {
 			remark = full
 		}
 		held(what, s, remark)

@@ -228,22 +228,6 @@ func TestTextStandsOut(t *testing.T) {
 	}
 }
 
-// The drawing of tiles has its own paper.
-func TestTextOfTilesStandsOut(t *testing.T) {
-	for _, theme := range []tilesTheme{lightTiles, darkTiles} {
-		for _, ink := range []string{theme.ink, theme.muted} {
-			one, err := page{}.colour(ink, rgba{})
-			other, err2 := page{}.colour(theme.paper, rgba{})
-			if err != nil || err2 != nil {
-				t.Fatal(err, err2)
-			}
-			if c := contrast(one, other); !(c >= readable) {
-				t.Errorf("%s on %s has a contrast of %.2f, and must have %.1f", ink, theme.paper, c, readable)
-			}
-		}
-	}
-}
-
 // The test of the contrast finds what is faint.
 func TestFaintTextIsFound(t *testing.T) {
 	for _, html := range []string{`<b style="color:#2da44e">✓</b>`, `<div style="background:rgba(209,36,47,0.1)"><i style="` + styleMuted + `">x</i></div>`} {

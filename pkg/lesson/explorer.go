@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memorywall/pkg/explore"
+	"memorywall/pkg/internal/svg"
 )
 
 // Explorer shows a live explorer: "roofline", "tile" or "decode". Settings come
@@ -88,7 +89,7 @@ const rouse = `(function(me){"use strict";` +
 func explorerHTML(v explore.View, t Table) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<div class="memorywall-explorer" data-explorer="%s" data-settings="%s"><div class="memorywall-still">`, esc(v.Name), esc(v.Query))
-	fmt.Fprintf(&b, `<img src="%s" alt="%s" style="max-width:100%%;height:auto">`, dataURL([]byte(v.SVG)), esc(v.Title+". "+v.Alt))
+	fmt.Fprintf(&b, `<img src="%s" alt="%s" style="max-width:100%%;height:auto">`, dataURL([]byte(svg.Still(v.SVG))), esc(v.Title+". "+v.Alt))
 	fmt.Fprintf(&b, `<div>%s</div><details><summary>The values of this explorer</summary>%s</details></div>`, esc(v.Summary), t.html())
 	b.WriteString(`<script>` + rouse + `</script></div>`)
 	return b.String()

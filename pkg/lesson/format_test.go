@@ -1,86 +1,10 @@
 package lesson
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"testing"
-
-	"memorywall/pkg/explore"
 )
-
-// The page formats numbers with scripts/charts/figure.js, whose test reads the
-// same file.
-func TestFormatsOfThePage(t *testing.T) {
-	data, err := os.ReadFile("testdata/format.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases struct{ SI, Value, Tick [][]any }
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
-	check := func(what string, got string, want any) {
-		t.Helper()
-		if got != want {
-			t.Errorf("%s = %q, want %q", what, got, want)
-		}
-	}
-	for _, c := range cases.SI {
-		check(fmt.Sprintf("SI(%v)", c[:2]), SI(c[0].(float64), c[1].(string)), c[2])
-	}
-	for _, c := range cases.Value {
-		check(fmt.Sprintf("withUnit(%v)", c[:3]), withUnit(c[0].(float64), c[1].(string), int(c[2].(float64))), c[3])
-	}
-	for _, c := range cases.Tick {
-		check(fmt.Sprintf("label(%v)", c[:2]), scale{format: c[1].(string)}.label(c[0].(float64)), c[2])
-	}
-	if len(cases.SI)+len(cases.Value)+len(cases.Tick) < 40 {
-		t.Errorf("testdata/format.json has too few cases: it was not read right")
-	}
-}
-
-// A reader has an explorer and the numbers of a chapter side by side: both write
-// the same value in the same way.
-func TestExplorersWriteAsSI(t *testing.T) {
-	checked := 0
-	for _, size := range []string{"1", "7", "96", "128", "4096", "10000"} {
-		for name, settings := range map[string]map[string]string{
-			"roofline": {"m": size, "n": size, "k": size}, "decode": {"batch": size}, "tile": {"n": size, "b": "7"},
-		} {
-			v, err := explore.Draw(name, settings, explore.MostWidth)
-			if err != nil || len(v.Errors) > 0 {
-				t.Fatal(name, settings, err, v.Errors)
-			}
-			for _, value := range v.Values {
-				if value.None || value.Unit != "s" && value.Unit != "FLOP/s" || value.Number < 1e-12 || value.Unit == "FLOP/s" && value.Number < 1 {
-					continue
-				}
-				checked++
-				if want := SI(value.Number, value.Unit); value.Text != want {
-					t.Errorf("%s %v: %s is %q, and SI writes %q", name, settings, value.Label, value.Text, want)
-				}
-			}
-		}
-	}
-	if checked < 20 {
-		t.Errorf("only %d values were compared", checked)
-	}
-}
-
-func TestSIOfNoNumber(t *testing.T) {
-	for _, c := range []struct {
-		v    float64
-		want string
-	}{
-		{math.NaN(), "NaN s"}, {math.Inf(1), "+Inf s"}, {math.Inf(-1), "-Inf s"},
-	} {
-		if got := SI(c.v, "s"); got != c.want {
-			t.Errorf("SI(%v) = %q, want %q", c.v, got, c.want)
-		}
-	}
-}
 
 type named int
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"memorywall/pkg/internal/num"
 	"slices"
 )
 
@@ -307,9 +308,9 @@ func (f Figure) barTexts() [][]string {
 				out[i][j] = p.Label
 			case bars > 16:
 			case len(f.Y.Categories) > 0:
-				out[i][j] = withUnit(p.X, f.X.Unit, f.X.Base)
+				out[i][j] = num.Value(p.X, f.X.Unit, f.X.Base)
 			default:
-				out[i][j] = withUnit(p.Y, f.Y.Unit, f.Y.Base)
+				out[i][j] = num.Value(p.Y, f.Y.Unit, f.Y.Base)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package lesson
 
 import (
 	"fmt"
+	"memorywall/pkg/internal/num"
 	"strings"
 )
 
@@ -22,9 +23,9 @@ func Value(what string, v any, unit string) {
 	s := strings.TrimSpace(plain(v) + " " + unit)
 	switch f := v.(type) {
 	case float64:
-		s = withUnit(f, unit, 0)
+		s = num.Value(f, unit, 0)
 	case float32:
-		s = withUnit(float64(f), unit, 0)
+		s = num.Value(float64(f), unit, 0)
 	}
 	screen.show(block{
 		HTML: `<div style="line-height:1.5">` + esc(what) + `: <b>` + esc(s) + `</b></div>`,

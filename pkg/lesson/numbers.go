@@ -3,6 +3,7 @@ package lesson
 import (
 	"encoding/csv"
 	"fmt"
+	"memorywall/pkg/internal/num"
 	"slices"
 	"strings"
 )
@@ -138,7 +139,7 @@ func cell(a Axis, v float64) any {
 	if a.Unit == "" {
 		return v
 	}
-	return written{v, withUnit(v, a.Unit, a.Base)}
+	return written{v, num.Value(v, a.Unit, a.Base)}
 }
 
 // shared reports whether all series have the same X.

@@ -2,7 +2,6 @@ package lesson
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
 	"os"
 	"strconv"
@@ -86,9 +85,4 @@ func parseAnswer(answer []byte) ([]byte, error) {
 		return nil, fmt.Errorf("lesson: the renderer says %s", bytes.TrimSpace(body))
 	}
 	return body, nil
-}
-
-// dataURL is the picture as the source of an image.
-func dataURL(svg []byte) string {
-	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/roofline"
 )
 
@@ -107,7 +108,7 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 				what:  nameOr(d.Name, "program"),
 				rows: [][2]string{
 					{"roof", above.Machine},
-					{"attainable at " + withUnit(threeDigits(d.Intensity), "FLOP/byte", 0), SI(above.Roof, "FLOP/s")},
+					{"attainable at " + num.Value(threeDigits(d.Intensity), "FLOP/byte", 0), SI(above.Roof, "FLOP/s")},
 					{"measured", SI(above.FLOPS, "FLOP/s")},
 				},
 				advice: "No program can do that: " + above.Cause + ". Measure the roof and the program again, in one run.",
@@ -198,7 +199,7 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool,
 	if n > 1 {
 		unit = "" // the axis says it, and there are several
 	}
-	f.Marks = append(f.Marks, Mark{Axis: 'x', At: ridge, Label: "ridge " + withUnit(threeDigits(ridge), unit, 0)})
+	f.Marks = append(f.Marks, Mark{Axis: 'x', At: ridge, Label: "ridge " + num.Value(threeDigits(ridge), unit, 0)})
 	peak, slope := SI(m.Peak, "FLOP/s"), SI(m.Bandwidth, "B/s")
 	switch {
 	case n == 1 || f.namedAlong && !one:

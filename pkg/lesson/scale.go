@@ -2,6 +2,7 @@ package lesson
 
 import (
 	"math"
+	"memorywall/pkg/internal/num"
 	"strconv"
 )
 
@@ -63,16 +64,16 @@ func (s scale) label(v float64) string {
 	case "si":
 		return tickSI(v)
 	case "ki":
-		return binary(v, "B", plainFloat)
+		return num.Binary(v, "B")
 	case "s":
 		return SI(v, "s")
 	}
-	return plainFloat(v)
+	return num.Plain(v)
 }
 
 func tickSI(v float64) string {
 	if math.Abs(v) < 1e3 {
-		return plainFloat(v)
+		return num.Plain(v)
 	}
 	return nospace(SI(v, ""))
 }
@@ -168,7 +169,7 @@ func newLogScale(a Axis, lo, hi float64, bars bool, length float64) scale {
 	s := scale{kind: logScale, base: 10, format: "si"}
 	if a.Base == 2 {
 		s.base, s.format = 2, "num"
-		if bytesUnit(a.Unit) {
+		if num.Bytes(a.Unit) {
 			s.format = "ki"
 		}
 	}

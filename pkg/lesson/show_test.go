@@ -3,10 +3,12 @@ package lesson
 import (
 	"encoding/base64"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
+	"memorywall/pkg/internal/svg"
 	"memorywall/pkg/tiling"
 )
 
@@ -211,6 +213,9 @@ func TestStepsThatCannotBeDrawn(t *testing.T) {
 		{"nothing", func() { ShowMatrixSteps(none, none, 2) }, "nothing to draw"},
 		{"tiles of size 0", func() { ShowTiles(10, 0) }, "tile is 0"},
 		{"tiles of no matrix", func() { ShowTiles(0, 10) }, "n is 0"},
+		{"level", func() { ShowHierarchy("t", []Level{{Name: "L1", Bytes: -1}}) }, `level "L1": bytes is -1`},
+		{"block", func() { ShowHierarchy("t", []Level{{Name: "L1", Holds: []Held{{What: "A", Bytes: -2}}}}) }, `block "A": bytes is -2`},
+		{"box", func() { ShowShadows(3, 0, 3) }, "y is 0: it must be positive"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			blocks, status := record(t, true, c.call)
@@ -221,62 +226,114 @@ func TestStepsThatCannotBeDrawn(t *testing.T) {
 	}
 }
 
-// There are two pictures of the tiles, one for each kind of page. Only the light
-// one is seen where no script says more.
-func TestTilesFollowTheTheme(t *testing.T) {
-	blocks, status := record(t, true, func() { ShowTiles(10, 3) })
-	if status != -1 || len(blocks) != 1 {
-		t.Fatalf("status %d, %v", status, blocks)
+// images returns the pictures of a drawing, and their alt text.
+func images(t *testing.T, html string) (narrow, wide, alt string) {
+	t.Helper()
+	m := regexp.MustCompile(`<source media="\(max-width:520px\)" srcset="data:image/svg\+xml;base64,([^"]*)"><img src="data:image/svg\+xml;base64,([^"]*)" alt="([^"]+)"`).FindStringSubmatch(html)
+	if m == nil {
+		t.Fatalf("no pictures in %.300s", html)
 	}
-	images := regexp.MustCompile(`<img class="memorywall-(\w+)" style="([^"]*)" src="data:image/svg\+xml;base64,([^"]*)" [^>]*alt="([^"]+)">`).FindAllStringSubmatch(blocks[0].HTML, -1)
-	if len(images) != 2 {
-		t.Fatalf("%d pictures: %s", len(images), blocks[0].HTML)
-	}
-	for i, want := range []struct {
-		class, paper string
-		hidden       bool
-	}{{"light", lightTiles.paper, false}, {"dark", darkTiles.paper, true}} {
-		svg, err := base64.StdEncoding.DecodeString(images[i][3])
+	for i := 1; i <= 2; i++ {
+		picture, err := base64.StdEncoding.DecodeString(m[i])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if images[i][1] != want.class || strings.Contains(images[i][2], "display:none") != want.hidden || !strings.Contains(string(svg), `fill="`+want.paper+`"`) {
-			t.Errorf("picture %d is %q with style %q", i, images[i][1], images[i][2])
-		}
+		m[i] = string(picture)
+	}
+	return m[1], m[2], m[3]
+}
+
+var rectangles = regexp.MustCompile(`<rect x="([-0-9.]+)" y="([-0-9.]+)" width="([-0-9.]+)" height="([-0-9.]+)" fill="(#[0-9a-f]+)"`)
+
+// Nothing of a drawing lies outside of it, at either width.
+func TestDrawings(t *testing.T) {
+	levels := []Level{
+		{"registers", 2048, []Held{{"tile of C, 12×32", "while k runs", 1536}}},
+		{"L1", 48 << 10, []Held{{"panel of B, KC×NR", "while ir runs", 40960}}},
+		{"L2", 2 << 20, []Held{{"block of A, MC×KC", "while jr and ir run", 1 << 20}}},
+		{"memory", 0, []Held{{"A, B and C", "", 3 << 26}}},
+	}
+	for _, c := range []struct {
+		name string
+		call func()
+		want string
+	}{
+		{"ragged tiles", func() { ShowTiles(4096, 342) }, "n = 4,096, b = 342: 12 tiles per side, the last of them 334 wide"},
+		{"whole tiles", func() { ShowTiles(4096, 64) }, "n = 4,096, b = 64: 64 whole tiles per side"},
+		{"many tiles", func() { ShowTiles(4096, 1) }, "too close to draw beyond 64"},
+		{"one tile", func() { ShowTiles(5, 8) }, "n = 5, b = 8: one tile holds the whole matrix"},
+		{"tiles of one", func() { ShowTiles(10, 3) }, "n = 10, b = 3: 4 tiles per side, the last of them 1 wide"},
+		{"hierarchy", func() { ShowHierarchy("What stays where", levels) }, "L2 (2 MiB): block of A, MC×KC, 1 MiB, while jr and ir run."},
+		{"one level", func() { ShowHierarchy("One", levels[:1]) }, "registers (2 KiB): tile of C, 12×32, 1.5 KiB, while k runs."},
+		{"cube", func() { ShowShadows(8, 8, 8) }, "512"},
+		{"long box", func() { ShowShadows(1, 1<<40, 3) }, "3,298,534,883,328 of B"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			blocks, status := record(t, true, c.call)
+			if status != -1 || len(blocks) != 1 || !strings.Contains(blocks[0].Text, c.want) {
+				t.Fatalf("status %d, %v", status, blocks)
+			}
+			narrow, wide, alt := images(t, blocks[0].HTML)
+			if len(alt) < 20 {
+				t.Errorf("alt %q", alt)
+			}
+			for _, picture := range []string{narrow, wide} {
+				var width, height float64
+				if _, err := fmt.Sscanf(regexp.MustCompile(`viewBox="0 0 (\S+ \S+)"`).FindStringSubmatch(picture)[1], "%g %g", &width, &height); err != nil {
+					t.Fatal(err)
+				}
+				if !strings.Contains(picture, "prefers-color-scheme:dark") || strings.Contains(picture, "var(") {
+					t.Error("the picture does not stand alone")
+				}
+				for _, m := range rectangles.FindAllStringSubmatch(picture, -1) {
+					var x, y, w, h float64
+					if _, err := fmt.Sscan(strings.Join(m[1:5], " "), &x, &y, &w, &h); err != nil {
+						t.Fatal(err)
+					}
+					if x < 0 || y < 0 || w <= 0 || h <= 0 || x+w > width+0.05 || y+h > height+0.05 {
+						t.Errorf("a rectangle lies outside of %v by %v: %v", width, height, m[0])
+					}
+				}
+			}
+		})
 	}
 }
 
-func TestTiles(t *testing.T) {
-	for _, c := range []struct {
-		n, tile int64
-		want    string
-		lines   int
-	}{
-		{4096, 342, "n = 4,096, b = 342: 12 tiles per side, the last of them 334 wide", 3 * 11},
-		{4096, 64, "n = 4,096, b = 64: 64 whole tiles per side", 3 * 63},
-		{4096, 1, "n = 4,096, b = 1: 4,096 whole tiles per side; lines between them would lie too close to draw beyond 64", 0},
-		{5, 8, "n = 5, b = 8: one tile holds the whole matrix", 0},
-		{8, 8, "n = 8, b = 8: one tile holds the whole matrix", 0},
-		{10, 3, "n = 10, b = 3: 4 tiles per side, the last of them 1 wide", 3 * 3},
-	} {
-		svg, text, err := tilesPicture(c.n, c.tile, darkTiles)
-		if err != nil {
-			t.Fatal(err)
+// Tiles stand where the loops find them.
+func TestTilesAreToScale(t *testing.T) {
+	blocks, _ := record(t, true, func() { ShowTiles(10, 3) }) // tile (2, 1) of C, 200 pixels a side
+	_, picture, _ := images(t, blocks[0].HTML)
+	var loaded [][]string
+	for _, m := range rectangles.FindAllStringSubmatch(picture, -1) {
+		if m[5] == svg.Light("loaded") || m[5] == svg.Light("held") {
+			loaded = append(loaded, m[1:5])
 		}
-		if text != c.want {
-			t.Errorf("%q, want %q", text, c.want)
+	}
+	want := [][]string{{"10", "144", "200", "60"}, {"310", "24", "60", "200"}, {"550", "144", "60", "60"}}
+	if !reflect.DeepEqual(loaded, want) {
+		t.Errorf("the row of A, the column of B and the tile of C are %v, want %v", loaded, want)
+	}
+	if n := strings.Count(picture, "M"); n != 3*2*3 {
+		t.Errorf("%d lines of the grid, want 18", n)
+	}
+}
+
+// A level's blocks fill it to its own scale.
+func TestHierarchyIsToScale(t *testing.T) {
+	blocks, _ := record(t, true, func() {
+		ShowHierarchy("t", []Level{{"L2", 1 << 20, []Held{{"A", "", 1 << 18}, {"B", "", 1 << 17}}}})
+	})
+	_, picture, _ := images(t, blocks[0].HTML)
+	var widths []string
+	for _, m := range rectangles.FindAllStringSubmatch(picture, -1) {
+		if m[4] == "22" {
+			widths = append(widths, m[3])
 		}
-		if got := strings.Count(svg, "<path"); got != c.lines {
-			t.Errorf("n = %d, b = %d: %d grid lines, want %d", c.n, c.tile, got, c.lines)
-		}
-		for _, m := range regexp.MustCompile(`<rect x="([-0-9.]+)" y="([-0-9.]+)" width="([-0-9.]+)" height="([-0-9.]+)"`).FindAllStringSubmatch(svg, -1) {
-			var x, y, w, h float64
-			if _, err := fmt.Sscan(strings.Join(m[1:], " "), &x, &y, &w, &h); err != nil {
-				t.Fatal(err)
-			}
-			if x < 0 || y < 0 || w <= 0 || h <= 0 || x+w > tilesWidth || y+h > tilesHeight {
-				t.Errorf("n = %d, b = %d: a rectangle lies outside: %v", c.n, c.tile, m[0])
-			}
-		}
+	}
+	if want := []string{"185", "92.5"}; !reflect.DeepEqual(widths, want) {
+		t.Errorf("the blocks are %v pixels long, want %v", widths, want)
+	}
+	if !strings.Contains(picture, "37.5% held") {
+		t.Error("no share of the level")
 	}
 }

@@ -81,41 +81,18 @@
 
   var style = null;
 
+  // The style sheet of the explorers and, where the page has not got it, the
+  // palette. Without them an explorer works, and looks plain.
   function styled() {
-    if (style) return style;
-    style = new Promise(function (done) {
-      var link = doc.createElement("link");
-      link.rel = "stylesheet";
-      link.href = here + "explorer.css";
-      link.onload = link.onerror = done; // without it the explorer works, and looks plain
-      doc.head.appendChild(link);
-    });
+    var sheets = ["explorer.css"];
+    if (!getComputedStyle(doc.documentElement).getPropertyValue("--mw-text")) sheets.push("../../pkg/internal/svg/palette.css");
+    style = style || Promise.all(sheets.map(function (name) {
+      return new Promise(function (done) {
+        make("link", { rel: "stylesheet", href: here + name }, doc.head).onload = done;
+        setTimeout(done, 5000);
+      });
+    }));
     return style;
-  }
-
-  // The theme of the page, as the figures find it, and the colour behind them.
-  function background() {
-    for (var e = doc.body; e; e = e.parentElement) {
-      var c = /^rgba?\(([\d.]+), ([\d.]+), ([\d.]+)(?:, ([\d.]+))?\)$/.exec(getComputedStyle(e).backgroundColor);
-      if (c && c[4] !== "0") return { colour: c[0], dark: 0.299 * c[1] + 0.587 * c[2] + 0.114 * c[3] < 128 };
-    }
-    return { colour: "#ffffff", dark: false };
-  }
-
-  function paint(host) {
-    var said = doc.body.getAttribute("data-jp-theme-light");
-    var behind = background();
-    var dark = said === "false" || said !== "true" && behind.dark;
-    host.setAttribute("data-theme", dark ? "dark" : "light");
-    if (getComputedStyle(doc.body).getPropertyValue("--jp-layout-color0").trim()) host.style.removeProperty("--mw-paper");
-    else host.style.setProperty("--mw-paper", behind.colour);
-  }
-
-  function repaint() {
-    // The colours arrive with a style sheet, a little after the attribute.
-    [0, 100, 500].forEach(function (ms) {
-      setTimeout(function () { all().forEach(paint); }, ms);
-    });
   }
 
   function all() {
@@ -215,7 +192,6 @@
     if (host.memorywallState) return;
     var state = { host: host, name: host.getAttribute("data-explorer"), own: parse(host.getAttribute("data-settings") || "") };
     host.memorywallState = state;
-    paint(host);
     watch();
     function ready() {
       Promise.all([styled(), start()]).then(function () {
@@ -527,9 +503,6 @@
   function watch() {
     if (watching) return;
     watching = true;
-    new MutationObserver(repaint).observe(doc.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name", "class", "style"] });
-    new MutationObserver(repaint).observe(doc.documentElement, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
-    if (root.matchMedia) root.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
     root.addEventListener("hashchange", function () {
       all().forEach(function (host) {
         var state = host.memorywallState;

@@ -78,11 +78,12 @@ const SVG = /^data:image\/svg\+xml;base64,([A-Za-z0-9+/=]+)$/;
 /** Each picture that came inside of the text becomes a file, as keep(name, svg) calls it. */
 function pictures(root, keep) {
   for (const image of elements(root)) {
-    const found = image.tagName === "img" && SVG.exec(attribute(image, "src") ?? "");
+    const address = { img: "src", source: "srcset" }[image.tagName];
+    const found = address && SVG.exec(attribute(image, address) ?? "");
     if (!found) continue;
     const figure = ancestor(image, (node) => has(node, "memorywall-figure"));
-    set(image, "src", keep(figure && attribute(figure, "id"), Buffer.from(found[1], "base64")));
-    set(image, "decoding", "async");
+    set(image, address, keep(figure && attribute(figure, "id"), Buffer.from(found[1], "base64")));
+    if (address === "src") set(image, "decoding", "async");
   }
 }
 

@@ -56,6 +56,7 @@ function assets(out) {
   const folder = join(out, "assets");
   mkdirSync(folder, { recursive: true });
   for (const name of ["site.css", "site.js", "start.js", "icon.svg"]) cpSync(join(HERE, "assets", name), join(folder, name));
+  cpSync(join(SCRIPTS, "..", "pkg", "internal", "svg", "palette.css"), join(folder, "palette.css"));
   writeFileSync(join(folder, "katex.css"), katexStyles());
   cpSync(join(CHARTS, "figure.js"), join(folder, "figure.js"));
   cpSync(join(CHARTS, "node_modules", "echarts", "dist", "echarts.min.js"), join(folder, "echarts.min.js"));

@@ -123,6 +123,7 @@ export function document(here, pages) {
 <link rel="icon" href="assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="assets/katex.css">
 <link rel="stylesheet" href="assets/site.css">
+<link rel="stylesheet" href="assets/palette.css">
 </head>
 <body>
 <script src="assets/start.js"></script>
