@@ -49,7 +49,7 @@ func TestDirection(t *testing.T) {
 		"roofline": {"roofline", "internal/arg", "internal/num"},
 		"tiling":   {"tiling", "roofline", "internal/arg", "internal/num"},
 		"cache":    {"cache", "tiling", "roofline", "internal/arg", "internal/num"},
-		"explore":  {"explore", "tiling", "roofline", "internal/arg", "internal/num"},
+		"explore":  {"explore", "tiling", "roofline", "internal/arg", "internal/num", "internal/svg"},
 		"facts":    {"facts", "cache", "tiling", "roofline", "internal/arg", "internal/num"},
 		"glossary": {"glossary"},
 	} {
