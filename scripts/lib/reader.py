@@ -123,6 +123,9 @@ def refresh(version=""):
         mine, base = read(COPY / name), read(ORIGINALS / name)
         if mine is None:
             put(name, text, version)
+        elif content(mine) is None:
+            notes.append(f"{COPY.name}/{name} is damaged: it cannot be read as a notebook. "
+                         f"To get the original, and keep yours in backups/: ./scripts/lesson --restore {original.stem}")
         elif same(mine, text):
             if described(text, version) != text and language(mine) != language(described(text, version)):
                 put(name, text, version)

@@ -26,7 +26,6 @@ from checkout import BROWSER, CACHE, CHARTS, LOGS, NOTEBOOKS, PAGES, PYTHON, ROO
 from install import TOOLS, Failed, Log, Setup, ending, lock, run, which_all
 
 FUZZ_SECONDS = 17  # for all fuzz targets together
-BROWSER_NODE = 20  # what playwright-core asks for
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 CHROMIUMS_MACOS = (
@@ -314,15 +313,15 @@ class Suite:
                       "  Fedora:       sudo dnf install chromium\n"
                       "  macOS:        brew install --cask google-chrome")
         return {"MEMORYWALL_CHROMIUM": str(self.chromium),
-                "PATH": os.pathsep.join([str(Path(self.browser_node).parent), self.env["PATH"]])}
+                "PATH": os.pathsep.join([str(Path(self.setup.node).parent), self.env["PATH"]])}
 
     def site(self):
         """the pages: built from the notebooks, then read in a real Chromium"""
         env = self.browser_env()
-        build = self.command(self.setup.pages_node, "--test", cwd=PAGES)
+        build = self.command(self.setup.node, "--test", cwd=PAGES)
         out = CACHE / "site"
         self.command(SCRIPTS / "site", out)
-        read = self.command(self.browser_node, "--test-reporter=spec", "site.test.mjs", cwd=BROWSER, timeout=600, MEMORYWALL_SITE=str(out), **env)
+        read = self.command(self.setup.node, "--test-reporter=spec", "site.test.mjs", cwd=BROWSER, timeout=600, MEMORYWALL_SITE=str(out), **env)
         return node_tests(build + read)
 
     def hygiene(self):
@@ -357,7 +356,7 @@ class Suite:
     def prepare(self, wanted):
         """Install what only these steps need; what cannot be had fails its own step."""
         setup = self.setup
-        self.chromium = self.browser_node = None
+        self.chromium = None
         self.missing = {}
 
         def attempt(step, action):
@@ -367,23 +366,19 @@ class Suite:
                 except Stop as err:
                     self.missing[step] = str(err)
 
-        attempt("staticcheck", lambda: setup.step("staticcheck", lambda: setup.go_tool(
-            "staticcheck", "honnef.co/go/tools/cmd/staticcheck", TOOLS / "staticcheck")))
+        attempt("staticcheck", lambda: setup.go_tools(
+            "staticcheck", "building staticcheck", TOOLS / "staticcheck", ["honnef.co/go/tools/cmd/staticcheck"]))
         attempt("race", self.get_c_compiler)
         for step in ("browser", "explorers", "site"):
             attempt(step, self.get_browser)
-        attempt("site", lambda: setup.step("the pages", setup.pages))
+        attempt("site", setup.pages)
 
     def get_c_compiler(self):
         if not c_compiler(self.env):
             self.apt_get("gcc", "libc6-dev")
 
     def get_browser(self):
-        self.browser_node, npm = self.setup.find_node(BROWSER_NODE)
-        if (BROWSER / "package-lock.json").exists():
-            self.setup.step("browser", lambda: self.setup.npm_ci(
-                BROWSER, "browser", "installing what drives the browser", BROWSER / "node_modules" / "playwright-core" / "package.json",
-                node=self.browser_node, npm=npm))
+        self.setup.npm_ci(BROWSER, "installing what drives the browser")
         self.chromium = find_chromium(self.env)
         if not self.chromium:
             self.apt_get("chromium")
@@ -543,7 +538,7 @@ def main(argv):
     say(f"Set-up in {ROOT}")
     with lock():
         setup = Setup(Log("test-setup.log"))
-        setup.make(first_cell="notebooks" in wanted)
+        setup.make(first_cell="notebooks" in wanted, model="needed")
         suite = Suite(setup)
         suite.prepare(wanted)
     setup_time = time.monotonic() - start

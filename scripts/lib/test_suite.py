@@ -17,7 +17,7 @@ class FakeSetup:
     def __init__(self, log):
         pass
 
-    def make(self, first_cell):
+    def make(self, first_cell, model):
         pass
 
 
