@@ -2806,7 +2806,7 @@ DATA signs<>+60(SB)/4, $0x80808080
 GLOBL signs<>(SB), RODATA|NOPTR, $64
 
 // func dotInt8Q4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
+// Requires: AVX, AVX512F, AVX512VBMI, AVX512VL, AVX512VNNI
 TEXT ·dotInt8Q4_0AVX512(SB), NOSPLIT, $0-72
 	MOVQ      x+32(FP), BX
 	MOVQ      ldx+40(FP), SI
@@ -2822,10 +2822,6 @@ TEXT ·dotInt8Q4_0AVX512(SB), NOSPLIT, $0-72
 	VMOVDQU32 shift<>+0(SB), Z26
 	VMOVDQU32 scaleQ4_0<>+0(SB), Z25
 	VMOVDQU32 fifteens<>+0(SB), Z24
-	MOVQ      $0x0000000fffffffff, R13
-	KMOVQ     R13, K1
-	MOVQ      $0x000000000003ffff, R13
-	KMOVQ     R13, K2
 	MOVQ      m+64(FP), R13
 	CMPQ      R13, $0x08
 	JEQ       m8
@@ -2850,7 +2846,9 @@ m8:
 	JLT    m8last
 
 m8loop:
-	VMOVDQU8.Z     (DX), K1, Z28
+	VMOVDQU32      (DX), Y28
+	VMOVD          32(DX), X31
+	VINSERTI64X4   $0x01, Y31, Z28, Z28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -2906,7 +2904,10 @@ m8last:
 	ADDQ           $0x02, R12
 	TESTQ          R12, R12
 	JEQ            m8sum
-	VMOVDQU8.Z     (DX), K2, Z28
+	VMOVDQU32      (DX), X28
+	VPXORQ         Z31, Z31, Z31
+	VPINSRW        $0x00, 16(DX), X31, X31
+	VINSERTI32X4   $0x01, X31, Y28, Y28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3050,7 +3051,9 @@ m4:
 	JLT    m4last
 
 m4loop:
-	VMOVDQU8.Z     (DX), K1, Z28
+	VMOVDQU32      (DX), Y28
+	VMOVD          32(DX), X31
+	VINSERTI64X4   $0x01, Y31, Z28, Z28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3085,7 +3088,10 @@ m4last:
 	ADDQ           $0x02, R12
 	TESTQ          R12, R12
 	JEQ            m4sum
-	VMOVDQU8.Z     (DX), K2, Z28
+	VMOVDQU32      (DX), X28
+	VPXORQ         Z31, Z31, Z31
+	VPINSRW        $0x00, 16(DX), X31, X31
+	VINSERTI32X4   $0x01, X31, Y28, Y28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3169,7 +3175,9 @@ m2:
 	JLT    m2last
 
 m2loop:
-	VMOVDQU8.Z     (DX), K1, Z28
+	VMOVDQU32      (DX), Y28
+	VMOVD          32(DX), X31
+	VINSERTI64X4   $0x01, Y31, Z28, Z28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3194,7 +3202,10 @@ m2last:
 	ADDQ           $0x02, R12
 	TESTQ          R12, R12
 	JEQ            m2sum
-	VMOVDQU8.Z     (DX), K2, Z28
+	VMOVDQU32      (DX), X28
+	VPXORQ         Z31, Z31, Z31
+	VPINSRW        $0x00, 16(DX), X31, X31
+	VINSERTI32X4   $0x01, X31, Y28, Y28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3250,7 +3261,9 @@ m1:
 	JLT    m1last
 
 m1loop:
-	VMOVDQU8.Z     (DX), K1, Z28
+	VMOVDQU32      (DX), Y28
+	VMOVD          32(DX), X31
+	VINSERTI64X4   $0x01, Y31, Z28, Z28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3263,7 +3276,9 @@ m1loop:
 	VFMADD231PS    Z2, Z4, Z0
 	ADDQ           $+36, DX
 	ADDQ           $+256, BX
-	VMOVDQU8.Z     (DX), K1, Z28
+	VMOVDQU32      (DX), Y28
+	VMOVD          32(DX), X31
+	VINSERTI64X4   $0x01, Y31, Z28, Z28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3283,7 +3298,9 @@ m1last:
 	ADDQ           $0x04, R12
 	CMPQ           R12, $0x02
 	JLT            m1single
-	VMOVDQU8.Z     (DX), K1, Z28
+	VMOVDQU32      (DX), Y28
+	VMOVD          32(DX), X31
+	VINSERTI64X4   $0x01, Y31, Z28, Z28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3301,7 +3318,10 @@ m1last:
 m1single:
 	TESTQ          R12, R12
 	JEQ            m1sum
-	VMOVDQU8.Z     (DX), K2, Z28
+	VMOVDQU32      (DX), X28
+	VPXORQ         Z31, Z31, Z31
+	VPINSRW        $0x00, 16(DX), X31, X31
+	VINSERTI32X4   $0x01, X31, Y28, Y28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3408,7 +3428,7 @@ DATA fifteens<>+60(SB)/4, $0x0f0f0f0f
 GLOBL fifteens<>(SB), RODATA|NOPTR, $64
 
 // func dotInt8Q4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
+// Requires: AVX, AVX512F, AVX512VBMI, AVX512VL, AVX512VNNI
 TEXT ·dotInt8Q4_1AVX512(SB), NOSPLIT, $0-72
 	MOVQ      x+32(FP), BX
 	MOVQ      ldx+40(FP), SI
@@ -3425,10 +3445,6 @@ TEXT ·dotInt8Q4_1AVX512(SB), NOSPLIT, $0-72
 	VMOVDQU32 scaleQ4_1<>+0(SB), Z25
 	VMOVDQU32 fifteens<>+0(SB), Z24
 	VMOVDQU32 minimum<>+0(SB), Z23
-	MOVQ      $0x000000ffffffffff, R13
-	KMOVQ     R13, K1
-	MOVQ      $0x00000000000fffff, R13
-	KMOVQ     R13, K2
 	MOVQ      m+64(FP), R13
 	CMPQ      R13, $0x08
 	JEQ       m8
@@ -3453,7 +3469,9 @@ m8:
 	JLT    m8last
 
 m8loop:
-	VMOVDQU8.Z     (DX), K1, Z28
+	VMOVDQU32      (DX), Y28
+	VMOVQ          32(DX), X31
+	VINSERTI64X4   $0x01, Y31, Z28, Z28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3519,7 +3537,9 @@ m8last:
 	ADDQ           $0x02, R12
 	TESTQ          R12, R12
 	JEQ            m8sum
-	VMOVDQU8.Z     (DX), K2, Z28
+	VMOVDQU32      (DX), X28
+	VMOVD          16(DX), X31
+	VINSERTI32X4   $0x01, X31, Y28, Y28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3673,7 +3693,9 @@ m4:
 	JLT    m4last
 
 m4loop:
-	VMOVDQU8.Z     (DX), K1, Z28
+	VMOVDQU32      (DX), Y28
+	VMOVQ          32(DX), X31
+	VINSERTI64X4   $0x01, Y31, Z28, Z28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3714,7 +3736,9 @@ m4last:
 	ADDQ           $0x02, R12
 	TESTQ          R12, R12
 	JEQ            m4sum
-	VMOVDQU8.Z     (DX), K2, Z28
+	VMOVDQU32      (DX), X28
+	VMOVD          16(DX), X31
+	VINSERTI32X4   $0x01, X31, Y28, Y28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3806,7 +3830,9 @@ m2:
 	JLT    m2last
 
 m2loop:
-	VMOVDQU8.Z     (DX), K1, Z28
+	VMOVDQU32      (DX), Y28
+	VMOVQ          32(DX), X31
+	VINSERTI64X4   $0x01, Y31, Z28, Z28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3835,7 +3861,9 @@ m2last:
 	ADDQ           $0x02, R12
 	TESTQ          R12, R12
 	JEQ            m2sum
-	VMOVDQU8.Z     (DX), K2, Z28
+	VMOVDQU32      (DX), X28
+	VMOVD          16(DX), X31
+	VINSERTI32X4   $0x01, X31, Y28, Y28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3899,7 +3927,9 @@ m1:
 	JLT    m1last
 
 m1loop:
-	VMOVDQU8.Z     (DX), K1, Z28
+	VMOVDQU32      (DX), Y28
+	VMOVQ          32(DX), X31
+	VINSERTI64X4   $0x01, Y31, Z28, Z28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3915,7 +3945,9 @@ m1loop:
 	VFMADD231PS    192(BX), Z30, Z1
 	ADDQ           $+40, DX
 	ADDQ           $+256, BX
-	VMOVDQU8.Z     (DX), K1, Z28
+	VMOVDQU32      (DX), Y28
+	VMOVQ          32(DX), X31
+	VINSERTI64X4   $0x01, Y31, Z28, Z28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3938,7 +3970,9 @@ m1last:
 	ADDQ           $0x04, R12
 	CMPQ           R12, $0x02
 	JLT            m1single
-	VMOVDQU8.Z     (DX), K1, Z28
+	VMOVDQU32      (DX), Y28
+	VMOVQ          32(DX), X31
+	VINSERTI64X4   $0x01, Y31, Z28, Z28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29
@@ -3959,7 +3993,9 @@ m1last:
 m1single:
 	TESTQ          R12, R12
 	JEQ            m1sum
-	VMOVDQU8.Z     (DX), K2, Z28
+	VMOVDQU32      (DX), X28
+	VMOVD          16(DX), X31
+	VINSERTI32X4   $0x01, X31, Y28, Y28
 	VPERMB         Z28, Z27, Z29
 	VPMULTISHIFTQB Z29, Z26, Z29
 	VPANDD         Z24, Z29, Z29

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -31,7 +32,7 @@ func (w Weights) Mul(y, x []float32, m int, opts ...Option) error {
 	j, _ := weightJobs.Get().(*weightJob)
 	if j == nil {
 		j = &weightJob{}
-		j.run = j.part
+		j.run = j.work
 	}
 	j.k = k
 	j.multiply(w, y, x, m, o)
@@ -77,6 +78,8 @@ type weightJob struct {
 	buf      []float32
 	rowBytes int // of int8
 	partRows int
+	threads  int
+	shares   []share
 	run      func(part, thread int)
 	spawned  spawned
 }
@@ -97,15 +100,16 @@ func (j *weightJob) multiply(w Weights, y, x []float32, m int, o Option) {
 	case threads == 0:
 		threads = min(runtime.GOMAXPROCS(0), MaxThreads)
 	}
+	threads = min(threads, blocksOf(len(w.data), partBytes))
 	j.partRows = w.rows
 	if threads > 1 {
-		j.partRows = roundUp(max(blocksOf(w.rows, 8*threads), blocksOf(partBytes, w.rowBytes)), 8)
+		j.partRows = blocksOf(partBytes, w.rowBytes)
 	}
-	parts := blocksOf(w.rows, j.partRows)
+	j.cut(threads)
 	if o.team != nil {
-		o.team.Do(parts, j.run)
+		o.team.Do(threads, j.run)
 	} else {
-		j.spawned.do(parts, threads, j.run)
+		j.spawned.do(threads, threads, j.run)
 	}
 	j.w, j.y, j.x, j.int8 = Weights{}, nil, nil, nil // the caller's memory is not ours to keep
 }
@@ -114,8 +118,8 @@ const (
 	// weightSerialFLOPs is the work below which waking a second thread costs more
 	// time than it saves.
 	weightSerialFLOPs = 1e6
-	// partBytes is how many bytes of weights a part has at least.
-	partBytes = 4096
+	// partBytes is how many bytes of weights a thread takes at a time.
+	partBytes = 8192
 )
 
 // quantize rounds the activations to 8 bits.
@@ -133,11 +137,41 @@ func (j *weightJob) quantize() {
 	}
 }
 
+// A share is the parts that one thread takes in turn, so that it walks along
+// memory; a thread that has done its own takes what is left of the others'.
+type share struct {
+	next, end atomic.Int64 // rows
+	_         [lineBytes]byte
+}
+
+func (j *weightJob) cut(threads int) {
+	if len(j.shares) < threads {
+		j.shares = make([]share, threads)
+	}
+	j.threads = threads
+	for t := range threads {
+		j.shares[t].next.Store(int64(j.w.rows * t / threads))
+		j.shares[t].end.Store(int64(j.w.rows * (t + 1) / threads))
+	}
+}
+
+func (j *weightJob) work(first, _ int) {
+	for t := range j.threads {
+		s := &j.shares[(first+t)%j.threads]
+		end := int(s.end.Load())
+		for {
+			row := int(s.next.Add(int64(j.partRows))) - j.partRows
+			if row >= end {
+				break
+			}
+			j.part(row, min(j.partRows, end-row))
+		}
+	}
+}
+
 // part computes the results of some rows of the weights.
-func (j *weightJob) part(part, _ int) {
+func (j *weightJob) part(first, rows int) {
 	w, f := j.w, j.w.format
-	first := part * j.partRows
-	rows := min(j.partRows, w.rows-first)
 	blocks := w.cols / QuantBlock
 	wide := j.k.wide
 	if j.int8 != nil {

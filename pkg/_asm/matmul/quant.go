@@ -72,11 +72,6 @@ func (f *gen) dotQuantVNNI(g *weightGen) {
 		if g.f == wQ41 {
 			minimum = bytesFrom("minimum", func(i int) int { return size*(i/16%2) + 2 + i%2 })
 		}
-		// Of 64 bytes two blocks, or one, are there.
-		for n, r := range []reg.Register{reg.K1, reg.K2} {
-			g.MOVQ(operand.U64(1<<(size*(2-n))-1), k.tmp)
-			g.KMOVQ(k.tmp, r)
-		}
 	} else {
 		bias = bytesFrom("signs", func(int) int { return 128 })
 	}
@@ -95,11 +90,7 @@ func (f *gen) dotQuantVNNI(g *weightGen) {
 		block := func(u int, single bool) {
 			at := func(off int) operand.Mem { return operand.Mem{Base: k.w, Disp: off} }
 			if nibbles {
-				mask := reg.K1
-				if single {
-					mask = reg.K2
-				}
-				g.VMOVDQU8_Z(at(0), mask, raw)
+				g.loadBlocks(at, single, raw, d)
 				g.VPERMB(raw, spread, q)
 				g.VPMULTISHIFTQB(q, shift, q)
 				g.VPANDD(fifteen, q, q)
@@ -138,6 +129,32 @@ func (f *gen) dotQuantVNNI(g *weightGen) {
 			}
 		}
 		k.pairs(m, sums, unroll, block, func() { block(0, true) })
+	}
+}
+
+// loadBlocks loads the bytes of two blocks of 4 bits, or of one, and none beyond:
+// with no mask, since what a masked load asks for is not fetched ahead.
+func (g *weightGen) loadBlocks(at func(off int) operand.Mem, single bool, to, tmp reg.VecPhysical) {
+	size := g.f.bytes
+	x, y := tmp.AsX(), to.AsY()
+	switch {
+	case single:
+		g.VMOVDQU32(at(0), to.AsX())
+		if size == 20 {
+			g.VMOVD(at(16), x)
+		} else {
+			g.zero(tmp)
+			g.VPINSRW(operand.U8(0), at(16), x, x)
+		}
+		g.VINSERTI32X4(operand.U8(1), x, y, y)
+	default:
+		g.VMOVDQU32(at(0), y)
+		if size == 20 {
+			g.VMOVQ(at(32), x)
+		} else {
+			g.VMOVD(at(32), x)
+		}
+		g.VINSERTI64X4(operand.U8(1), tmp.AsY(), to, to)
 	}
 }
 
