@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -164,11 +165,11 @@ var synonyms = map[string]string{
 	"elemBytes":   "element size",
 	"capacityKiB": "capacity",
 	"params":      "number of parameters",
-	"b":           "tile size",
+	"b":           "tile",
 }
 
 // promise is the range that the comment of a constant names, "1 to 300".
-var promise = regexp.MustCompile(`(?m)^\t(\w+) += .*// .*\b(\d+) to (\d+)$`)
+var promise = regexp.MustCompile(`(?m)^\t(\w+)(?: +\w+)? += .*// .*\b(\d+) to (\d+)$`)
 
 // pastPromise returns the first whole number after the range that the comment
 // of a constant names, or "".
@@ -276,6 +277,48 @@ func TestParametersCanBeChanged(t *testing.T) {
 	}
 }
 
+// A fraction where a whole number belongs, a number that is too large and a text
+// are Go's own mistakes to report, and it reports them in the line of the
+// constant: it has a type.
+func TestWrongConstantsAreReportedInTheirLine(t *testing.T) {
+	for _, nb := range chapters(t) {
+		for _, c := range nb.Cells {
+			if !c.tagged("parameters") || c.tagged("machine") || longTry[c.ID] {
+				continue
+			}
+			block := constBlock.FindString(string(c.Source))
+			_, rest, _ := strings.Cut(string(c.Source), block)
+			body, _, _ := strings.Cut(rest, "\n)")
+			for i, line := range strings.Split(body, "\n") {
+				m := typedConstant.FindStringSubmatch(line)
+				if m == nil {
+					t.Errorf("%s: cell %s: %q: a constant to change has a type, such as m int64 = 512", nb.File, c.ID, line)
+					continue
+				}
+				wrong := []string{`"text"`, "x"}
+				if m[2] == "int64" {
+					wrong = append(wrong, "0.5", "1e30")
+				}
+				for _, value := range wrong {
+					program := "package p\n\nconst (\n" + strings.Replace(body, line, m[1]+" "+m[2]+" = "+value, 1) + "\n)\n"
+					fset := token.NewFileSet()
+					file, err := parser.ParseFile(fset, "cell", program, 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					_, err = (&types.Config{}).Check("p", fset, []*ast.File{file}, nil)
+					var at types.Error
+					if !errors.As(err, &at) || fset.Position(at.Pos).Line != 4+i {
+						t.Errorf("%s: cell %s: %s = %s: %v", nb.File, c.ID, m[1], value, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+var typedConstant = regexp.MustCompile(`^\t(\w+) +(int64|float64) += \S+ +// \S`)
+
 // named reports whether a message says what the value of the constant is.
 func named(message, constant string) bool {
 	for _, name := range []string{constant, synonyms[constant]} {
@@ -303,7 +346,7 @@ func TestCellsFailOnPlantedMistakes(t *testing.T) {
 		{"ridge-of-the-a100", `share(ridge/2), 0.5)`, `share(ridge/2), 0.50001)`, "✗ Not close enough"},
 		{"toy-chip", "floors.Compute, 2)", "floors.Compute, 3)", "✗ Not equal: math floor"},
 		{"toy-chip", "Peak: 8", "Peak: -8", "✗ This has no answer: roofline: peak is -8 FLOP/s"},
-		{"try-roofline", "attainable <= mine.Peak", "attainable > mine.Peak", "✗ Does not hold: attainable is at most the peak"},
+		{"try-roofline", "attainable <= chip.Peak", "attainable > chip.Peak", "✗ Does not hold: attainable is at most the peak"},
 		{"overlap-band", "Y: intensity / floors.Serial()", "Y: math.NaN()", "it must be finite"},
 		{"overlap-band", "Y: intensity / floors.Serial()", "Y: math.Inf(1)", "it must be finite"},
 		{"overlap-band", "Y: intensity / floors.Serial()", "Y: 0", "it must be positive"},

@@ -223,6 +223,12 @@ func checkSections(nb *notebook, bad func(string, ...any)) {
 	}
 }
 
+// maxTryLines is how long a cell with constants to change may be.
+const maxTryLines = 25
+
+// longTry holds the cells of measured chapters that are still longer.
+var longTry = map[string]bool{"your-own-sizes": true, "your-own-blocks": true, "your-own-cache": true}
+
 var constBlock = regexp.MustCompile(`(?m)^// Try: .+\n(?:// .+\n)*const \(\n`)
 
 func checkParameters(nb *notebook, bad func(string, ...any)) {
@@ -236,8 +242,11 @@ func checkParameters(nb *notebook, bad func(string, ...any)) {
 		if !constBlock.MatchString(source) {
 			bad("cell %s: it must say // Try: …, and then hold its constants in const ( … )", c.ID)
 		}
-		if !strings.Contains(source, "lesson.Figure{") && !strings.Contains(source, "lesson.Roofline(") {
+		if !figureCall.MatchString(source) {
 			bad("cell %s: it must hold the figure as well", c.ID)
+		}
+		if lines := strings.Count(source, "\n") + 1; lines > maxTryLines && !longTry[c.ID] {
+			bad("cell %s: it has %d lines: a reader changes at most %d without fear: the constants, lines that read like the formulas, one call that draws", c.ID, lines, maxTryLines)
 		}
 		if !strings.Contains(source, "lesson.Holds(") {
 			bad("cell %s: it must assert what always holds", c.ID)
@@ -312,7 +321,7 @@ var (
 	svgPicture  = "data:image/svg+xml;base64,"
 	figureID    = regexp.MustCompile(`figure-(\d+)-(\d+)"`)
 	figureTitle = regexp.MustCompile(`"Figure (\d+)\.(\d+)\. `)
-	figureCall  = regexp.MustCompile(`lesson\.(Figure\{|Roofline\(|ShowMatrixSteps\()`)
+	figureCall  = regexp.MustCompile(`lesson\.(Figure\{|ShowMatrixSteps\(|[A-Z]\w+\(\s*"figure-)`)
 
 	explorerCall = regexp.MustCompile(`lesson\.Explorer\("(\w+)"`)
 )
