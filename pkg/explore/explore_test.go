@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"memorywall/pkg/chips"
 	"memorywall/pkg/internal/arg"
 	"memorywall/pkg/internal/num"
 	"memorywall/pkg/roofline"
@@ -77,7 +78,7 @@ func TestRooflineIsTheModels(t *testing.T) {
 		{roofline.A100(), roofline.Square(4096, 2), naive, 1},
 		{roofline.A100(), roofline.Square(4096, 2), tiled, 342},
 		{roofline.A100(), roofline.GEMM{M: 1, N: 4096, K: 11008, ElemBytes: 2}, compulsory, 1},
-		{must(roofline.Chip("NVIDIA H100 SXM", "FP8")), roofline.GEMM{M: 1_000_000, N: 999_999, K: 1_000_000, ElemBytes: 1}, naive, 1},
+		{chips.Named("NVIDIA H100 SXM").Machine("FP8"), roofline.GEMM{M: 1_000_000, N: 999_999, K: 1_000_000, ElemBytes: 1}, naive, 1},
 		{roofline.Machine{Name: "toy", ElemBytes: 4, Peak: 8, Bandwidth: 2}, roofline.Square(2, 4), compulsory, 1},
 		{roofline.Machine{Name: "toy", ElemBytes: 16, Peak: 1, Bandwidth: 1e18}, roofline.GEMM{M: 7, N: 5, K: 3, ElemBytes: 16}, tiled, 2},
 		{roofline.Machine{Name: "odd", ElemBytes: 3, Peak: 1e21, Bandwidth: 1}, roofline.GEMM{M: 7, N: 1, K: 3, ElemBytes: 3}, tiled, 1_000_000},
@@ -109,9 +110,9 @@ func TestRooflineIsTheModels(t *testing.T) {
 func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func TestEveryChipOfTheCatalogueIsAPreset(t *testing.T) {
-	for _, c := range roofline.Chips() {
+	for _, c := range catalogue() {
 		for _, rate := range c.Rates {
-			m := must(c.Machine(rate.Format))
+			m := c.Machine(rate.Format)
 			for _, name := range []string{slug(c.Name), c.Name, strings.ToUpper(c.Name)} {
 				v := draw(t, "decode", "chip", name, "format", rate.Format)
 				v.same(t, map[string]float64{"ridge": m.Ridge(), "alone": roofline.TokensPerSecond(m, 7e9)})
@@ -272,7 +273,7 @@ func TestButtonsWalkTheLoops(t *testing.T) {
 }
 
 func TestDecodeIsTheModels(t *testing.T) {
-	h100 := must(roofline.Chip("NVIDIA H100 SXM", "FP8"))
+	h100 := chips.Named("NVIDIA H100 SXM").Machine("FP8")
 	toy := roofline.Machine{Name: "toy", ElemBytes: 4, Peak: 8, Bandwidth: 2}
 	for _, c := range []struct {
 		machine roofline.Machine
@@ -338,7 +339,7 @@ func TestErrors(t *testing.T) {
 		{"roofline", "m", "2000000", "m is 2000000: it must be a whole number from 1 to 1,000,000"},
 		{"roofline", "traffic", "fast", `traffic is "fast": it must be one of compulsory, naive, tiled`},
 		{"roofline", "chip", "NVIDIA A1000", `chip is "NVIDIA A1000": it must be custom or one of nvidia-v100-sxm2,`},
-		{"roofline", "format", "FP8", `format is "FP8": NVIDIA A100 80GB SXM has no units for it: choose FP16, BF16, INT8, FP32`},
+		{"roofline", "format", "FP8", `format is "FP8": NVIDIA A100 80GB SXM has no units for it: choose FP32, TF32, FP16, BF16, INT8`},
 		{"decode", "params", "7 billion", `params is "7 billion": it must be a number from 1 to 1e18, such as 7B or 7e9`},
 		{"decode", "batch", "", ""},
 		{"decode", "batch", strings.Repeat("9", 100), `batch is "9999999999999999999999999999999999999999…": it must be`},

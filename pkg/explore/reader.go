@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"memorywall/pkg/chips"
+	"memorywall/pkg/internal/arg"
 	"memorywall/pkg/roofline"
 )
 
@@ -26,7 +28,7 @@ func (r *reader) fail(key, format string, args ...any) {
 // reader of a page.
 func (r *reader) failed(key string, err error) {
 	text := err.Error()
-	for _, name := range []string{"roofline: ", "tiling: "} {
+	for _, name := range []string{"roofline: ", "tiling: ", "chips: "} {
 		text = strings.TrimPrefix(text, name)
 	}
 	r.fail(key, "%s", text)
@@ -115,7 +117,7 @@ func slug(name string) string {
 
 // usualFormat returns the number format that a chip is shown with at first: that
 // of the lesson's own figures, or the one that comes nearest.
-func usualFormat(c roofline.ChipSpec) string {
+func usualFormat(c chips.Chip) string {
 	for _, format := range []string{"FP16", "BF16"} {
 		if hasFormat(c, format) {
 			return format
@@ -124,8 +126,21 @@ func usualFormat(c roofline.ChipSpec) string {
 	return c.Rates[0].Format
 }
 
-func hasFormat(c roofline.ChipSpec, format string) bool {
-	return slices.ContainsFunc(c.Rates, func(rate roofline.ChipRate) bool { return rate.Format == format })
+func hasFormat(c chips.Chip, format string) bool {
+	return slices.ContainsFunc(c.Rates, func(rate chips.Rate) bool { return rate.Format == format })
+}
+
+// catalogue returns the chips whose rates are known, with those rates whose
+// elements are whole bytes.
+func catalogue() []chips.Chip {
+	var known []chips.Chip
+	for _, c := range chips.All() {
+		c.Rates = slices.DeleteFunc(slices.Clone(c.Rates), func(r chips.Rate) bool { return r.Bits < 8 })
+		if len(c.Rates) > 0 {
+			known = append(known, c)
+		}
+	}
+	return known
 }
 
 var (
@@ -141,17 +156,17 @@ var (
 // format, or figures of the reader's own. A figure that is given counts before
 // that of the catalogue, and then the chip is the reader's own.
 func (r *reader) machine() (roofline.Machine, []string) {
-	chips := roofline.Chips()
+	list := catalogue()
 	reference := roofline.A100()
 	name := strings.TrimSpace(r.given["chip"])
 	if name == "" {
 		name = slug(reference.Name)
 	}
-	at := slices.IndexFunc(chips, func(c roofline.ChipSpec) bool { return slug(c.Name) == slug(name) })
+	at := slices.IndexFunc(list, func(c chips.Chip) bool { return slug(c.Name) == slug(name) })
 	custom := slug(name) == ownChip
 	if at < 0 && !custom {
 		var slugs []string
-		for _, c := range chips {
+		for _, c := range list {
 			slugs = append(slugs, slug(c.Name))
 		}
 		r.fail("chip", "chip is %s: it must be %s or one of %s", quoted(name), ownChip, strings.Join(slugs, ", "))
@@ -160,20 +175,15 @@ func (r *reader) machine() (roofline.Machine, []string) {
 	base, format, notes := reference, "", []string{}
 	var formats []Option
 	if !custom {
-		chip := chips[at]
+		chip := list[at]
 		format = strings.ToUpper(strings.TrimSpace(r.given["format"]))
 		if format == "" {
 			format = usualFormat(chip)
 		}
-		own, err := chip.Machine(format)
-		if err != nil {
+		if err := arg.Maybe(func() { base = chip.Machine(format) }); err != nil {
 			r.failed("format", err)
-			own, err = chip.Machine(usualFormat(chip))
-			if err != nil { // the catalogue has such a rate for every chip
-				r.failed("chip", err)
-			}
+			base = chip.Machine(usualFormat(chip))
 		}
-		base = own
 		for _, rate := range chip.Rates {
 			formats = append(formats, Option{Value: rate.Format, Label: rate.Format,
 				Sets: map[string]string{"peak": "", "bandwidth": "", "elem": ""}})
@@ -202,7 +212,7 @@ func (r *reader) machine() (roofline.Machine, []string) {
 		own.Sets[c.Key] = c.Text
 	}
 	options := []Option{own}
-	for _, c := range chips {
+	for _, c := range list {
 		o := Option{Value: slug(c.Name), Label: c.Name, Sets: map[string]string{"peak": "", "bandwidth": "", "elem": ""}}
 		if !hasFormat(c, format) {
 			o.Sets["format"] = ""

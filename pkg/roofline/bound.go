@@ -6,7 +6,8 @@ import (
 	"memorywall/pkg/internal/arg"
 )
 
-// Bound says which of the two limits holds a run back.
+// Bound says which limit holds a run back: memory or compute, and where there
+// are several chips or the latency is counted, network or latency.
 type Bound int
 
 const (
@@ -15,15 +16,23 @@ const (
 	// ComputeBound: the intensity is at the ridge or above it, so the arithmetic
 	// does.
 	ComputeBound
+	// NetworkBound: what the chips send each other takes longest.
+	NetworkBound
+	// LatencyBound: launches and hops take longest.
+	LatencyBound
 )
 
-// String returns "memory-bound" or "compute-bound".
+// String returns "memory-bound", "compute-bound" and so on.
 func (b Bound) String() string {
 	switch b {
 	case MemoryBound:
 		return "memory-bound"
 	case ComputeBound:
 		return "compute-bound"
+	case NetworkBound:
+		return "network-bound"
+	case LatencyBound:
+		return "latency-bound"
 	}
 	return fmt.Sprintf("Bound(%d)", int(b))
 }
@@ -57,39 +66,46 @@ func (m Machine) Attainable(intensity float64) float64 {
 	return fed
 }
 
-// Times are the two times of a run, in seconds: each is what the run would take
-// if the other part were free. They are also called its time floors.
+// Times are the times of a run, in seconds: each is what the run would take if
+// the other parts were free. They are also called its time floors.
 type Times struct {
 	Compute float64 // FLOPs/peak
 	Memory  float64 // bytes/bandwidth
+	Network float64 // bytes sent/bandwidth of the links; 0 for one chip
+	Latency float64 // launches and hops; 0 where they are left out
 }
 
-// Overlapped returns the larger time: that of a run whose arithmetic and traffic
-// overlap perfectly. No run is faster.
-func (t Times) Overlapped() float64 { return max(t.Compute, t.Memory) }
+// Overlapped returns the largest time: that of a run whose parts overlap
+// perfectly. No run is faster.
+func (t Times) Overlapped() float64 { return max(t.Compute, t.Memory, t.Network, t.Latency) }
 
 // Serial returns the sum of the times: that of a run which overlaps nothing but
-// wastes nothing else. Real code that keeps both parts busy lands between
+// wastes nothing else. Real code that keeps all parts busy lands between
 // Overlapped and about Serial.
-func (t Times) Serial() float64 { return t.Compute + t.Memory }
+func (t Times) Serial() float64 { return t.Compute + t.Memory + t.Network + t.Latency }
 
-// Bound returns ComputeBound if the compute time is at least as long as the
-// memory time, MemoryBound otherwise. Within rounding it agrees with Classify of
-// the intensity FLOPs/bytes.
+// Bound returns the bound of the largest time. Of equal times it is the one that
+// is named first: compute, memory, network, latency. For one chip without
+// latency it agrees, within rounding, with Classify of the intensity FLOPs/bytes.
 func (t Times) Bound() Bound {
-	if t.Compute < t.Memory {
+	switch t.Overlapped() {
+	case t.Compute:
+		return ComputeBound
+	case t.Memory:
 		return MemoryBound
+	case t.Network:
+		return NetworkBound
 	}
-	return ComputeBound
+	return LatencyBound
 }
 
-// Times returns flops/peak and bytes/bandwidth in seconds. It panics if the
+// Times returns flops/peak, bytes/bandwidth and the machine's latency in seconds. It panics if the
 // machine, an argument or one of the times is not positive and finite.
 func (m Machine) Times(flops, bytes float64) Times {
 	arg.Check(m.Validate())
 	arg.Positive("roofline", "work", flops, "FLOPs")
 	arg.Positive("roofline", "traffic", bytes, "bytes")
-	t := Times{Compute: flops / m.Peak, Memory: bytes / m.Bandwidth}
+	t := Times{Compute: flops / m.Peak, Memory: bytes / m.Bandwidth, Latency: m.Latency}
 	arg.Positive("roofline", "compute time", t.Compute, "s")
 	arg.Positive("roofline", "memory time", t.Memory, "s")
 	return t

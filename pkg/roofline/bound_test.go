@@ -2,6 +2,7 @@ package roofline
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"memorywall/pkg/internal/arg"
@@ -109,6 +110,33 @@ func TestBoundString(t *testing.T) {
 	for b, want := range map[Bound]string{MemoryBound: "memory-bound", ComputeBound: "compute-bound", 0: "Bound(0)"} {
 		if b.String() != want {
 			t.Errorf("%q, want %q", b.String(), want)
+		}
+	}
+}
+
+// The latency is a term of its own, and where it is 0 nothing changes.
+func TestLatency(t *testing.T) {
+	m := A100()
+	before := m.Times(1e9, 1e9)
+	if before.Latency != 0 || before.Network != 0 || before.Overlapped() != 1e9/2039e9 {
+		t.Errorf("%+v", before)
+	}
+	m.Latency = 1e-3
+	after := m.Times(1e9, 1e9)
+	if after.Compute != before.Compute || after.Memory != before.Memory || after.Overlapped() != 1e-3 || after.Serial() != before.Serial()+1e-3 || after.Bound() != LatencyBound {
+		t.Errorf("%+v: %v", after, after.Bound())
+	}
+	for want, times := range map[Bound]Times{
+		ComputeBound: {2, 2, 2, 2}, MemoryBound: {1, 2, 2, 2}, NetworkBound: {1, 1, 2, 2}, LatencyBound: {1, 1, 1, 2},
+	} {
+		if got := times.Bound(); got != want {
+			t.Errorf("%+v is %v, want %v", times, got, want)
+		}
+	}
+	for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
+		m.Latency = bad
+		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), "latency is") {
+			t.Errorf("latency %v: %v", bad, err)
 		}
 	}
 }

@@ -28,6 +28,7 @@
 //	format, elem_bytes     number format of the peak ("FP32") and bytes of an element
 //	peak_flops             for a measured machine: all threads, widest instructions
 //	bandwidth_bytes_per_s  for a measured machine: all threads, outermost level
+//	latency_s              of a launch, a hop or a call, s; left out where it is 0
 //	measured               only for a measured machine, the keys of [Measured]:
 //	  date                 when it began, in the form of RFC 3339
 //	  seconds              how long it took

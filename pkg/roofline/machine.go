@@ -19,6 +19,10 @@ type Machine struct {
 	Peak      float64 `json:"peak_flops"`            // FLOP/s
 	Bandwidth float64 `json:"bandwidth_bytes_per_s"` // bytes/s between slow and fast memory
 
+	// Latency is the time of what comes before any work: a launch, a hop to the
+	// next chip, a call. It is 0 where it is left out, and then changes nothing.
+	Latency float64 `json:"latency_s,omitempty"`
+
 	// Tolerance is how far, relative to a roof, a program may lie above it:
 	// [Slack] for measured roofs, 0 for those of a data sheet, whose figures are
 	// exact to the last digit printed.
@@ -27,6 +31,24 @@ type Machine struct {
 	// Measured is what a measured machine has beyond the two numbers. It is nil
 	// for a machine from a data sheet.
 	Measured *Measured `json:"measured,omitempty"`
+}
+
+// A100 returns the reference chip of the lesson, the NVIDIA A100 80GB SXM.
+//
+// Its peak is the dense FP16/BF16 Tensor Core rate, 312 TFLOP/s; the figure
+// marked "with sparsity" on the sheet is twice that and is not used. The same
+// rate follows from the clock: 1410 MHz · 432 Tensor Cores · 256 multiply-adds
+// a cycle · 2 FLOPs = 311.9 TFLOP/s. Its bandwidth is that of the HBM2e
+// memory, 2039 GB/s with GB = 10^9 bytes.
+func A100() Machine {
+	return Machine{
+		Name:      "NVIDIA A100 80GB SXM",
+		Source:    "NVIDIA A100 Tensor Core GPU data sheet, revision Jun21, 80GB SXM column",
+		Format:    "FP16",
+		ElemBytes: 2,
+		Peak:      312e12,
+		Bandwidth: 2039e9,
+	}
 }
 
 // Validate returns an error that names the first field that cannot be right.
@@ -39,6 +61,9 @@ func (m Machine) Validate() error {
 		arg.ElemBytes("roofline", m.ElemBytes)
 		arg.Positive("roofline", "peak", m.Peak, "FLOP/s")
 		arg.Positive("roofline", "bandwidth", m.Bandwidth, "bytes/s")
+		if !(m.Latency >= 0) || math.IsInf(m.Latency, 1) {
+			arg.Refuse("latency", m.Latency, "roofline: latency is %g s: it must be finite and not negative", m.Latency)
+		}
 		if r := m.Peak / m.Bandwidth; !(r > 0) || math.IsInf(r, 1) {
 			arg.Refuse("peak", m.Peak, "roofline: peak is %g FLOP/s: over the bandwidth, %g bytes/s, it is %g FLOP/byte, and the ridge must be positive and finite", m.Peak, m.Bandwidth, r)
 		}
