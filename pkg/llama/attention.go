@@ -1,0 +1,230 @@
+package llama
+
+import (
+	"math"
+
+	"memorywall/pkg/matmul"
+)
+
+// Attention is computed in blocks of keys, as in FlashAttention: a block's
+// scores, the weights e^(score - the largest so far) and the weighted values,
+// with what was summed before scaled down whenever a larger score turns up. So
+// no matrix of scores of the whole context is ever needed.
+
+const (
+	keyBlock   = 128 // keys that are worked on together
+	queryBlock = 32  // tokens of a prompt that share them
+)
+
+// A task is a stretch of rows of one sequence that looks back on a stretch of its
+// keys; each KV head makes a part of its own of it.
+type task struct {
+	row, rows int // of the step
+	from, to  int // keys
+	part      int // where its result goes, in results of one row and KV head
+	last      bool
+}
+
+// scratch is what a thread needs for its part.
+type scratch struct {
+	q, scores, values []float32
+	top, sum          []float32 // of each query
+	acc               []float32 // weighted values, not yet divided by sum
+}
+
+// plan cuts this step's attention into tasks: for a prompt, blocks of tokens over
+// all of their keys; for single tokens, their keys in blocks of their own, so
+// that a long context is shared by all threads.
+func (r *Runner) plan() {
+	r.tasks = r.tasks[:0]
+	part := 0
+	for i := 0; i < len(r.rows); {
+		first, n := r.rows[i], 1
+		for i+n < len(r.rows) && n < queryBlock && r.rows[i+n].cache == first.cache {
+			n++
+		}
+		keys := r.rows[i+n-1].position + 1
+		step := keyBlock
+		if n > 1 {
+			step = keys
+		}
+		for from := 0; from < keys; from += step {
+			to := min(from+step, keys)
+			r.tasks = append(r.tasks, task{i, n, from, to, part, to == keys})
+			part += n
+		}
+		i += n
+	}
+	r.parts = grow(r.parts, part*r.model.KVHeads*r.resultSize())
+}
+
+// resultSize is the floats of one result: for each query of a group the largest
+// score, the sum of weights, and the weighted values.
+func (r *Runner) resultSize() int {
+	return r.model.Heads / r.model.KVHeads * (2 + r.model.HeadDim)
+}
+
+// attendPart computes one task for one KV head.
+func (r *Runner) attendPart(part, thread int) {
+	m, s := r.model, &r.scratch[thread]
+	t, kv := &r.tasks[part/m.KVHeads], part%m.KVHeads
+	d, group := m.HeadDim, m.Heads/m.KVHeads
+	nq := t.rows * group // queries: of each row the heads that share this KV head
+	s.reserve(nq, d)
+	r.gather(s.q, t, kv)
+	for i := range nq {
+		s.top[i], s.sum[i] = float32(math.Inf(-1)), 0
+	}
+	clear(s.acc[:nq*d])
+	cache := r.rows[t.row].cache
+	for from := t.from; from < t.to; from += keyBlock {
+		to := min(from+keyBlock, t.to)
+		keys := cache.block(cache.keys, r.layer, kv, from, to)
+		values := cache.block(cache.values, r.layer, kv, from, to)
+		n := to - from
+		scores(s.scores[:nq*n], s.q[:nq*d], keys, s.values)
+		for i := range nq {
+			seen := min(max(r.rows[t.row+i/group].position+1-from, 0), n)
+			s.weigh(i, s.scores[i*n:][:n], seen, d)
+		}
+		accumulate(s.acc[:nq*d], s.scores[:nq*n], values, s.values)
+	}
+	size := r.resultSize()
+	for i := range nq {
+		out := r.parts[((t.part+i/group)*m.KVHeads+kv)*size:][i%group*(2+d):][:2+d]
+		out[0], out[1] = s.top[i], s.sum[i]
+		copy(out[2:], s.acc[i*d:][:d])
+	}
+}
+
+// gather copies the queries of a task for one KV head, scaled by 1/√d.
+func (r *Runner) gather(dst []float32, t *task, kv int) {
+	m := r.model
+	width := m.Heads / m.KVHeads * m.HeadDim
+	scale := inverseRoot(m.HeadDim)
+	for i := range t.rows {
+		q := r.q[(t.row+i)*m.Heads*m.HeadDim+kv*width:][:width]
+		for j, v := range q {
+			dst[i*width+j] = v * scale
+		}
+	}
+}
+
+// weigh turns the scores of query i into weights: those that it may see into
+// e^(score - top), the others into zero. Sums from before are scaled to the new
+// top.
+func (s *scratch) weigh(i int, x []float32, seen, d int) {
+	clear(x[seen:])
+	if seen == 0 {
+		return
+	}
+	top := s.top[i]
+	for _, v := range x[:seen] {
+		top = max(top, v)
+	}
+	if top > s.top[i] {
+		if s.sum[i] != 0 {
+			down := exp(s.top[i] - top)
+			s.sum[i] *= down
+			for j, v := range s.acc[i*d:][:d] {
+				s.acc[i*d+j] = v * down
+			}
+		}
+		s.top[i] = top
+	}
+	var sum float32
+	for j, v := range x[:seen] {
+		x[j] = exp(v - top)
+		sum += x[j]
+	}
+	s.sum[i] += sum
+}
+
+// combine puts the parts of each row together: a weighted mean of the values.
+func (r *Runner) combine() {
+	m := r.model
+	d, group, size := m.HeadDim, m.Heads/m.KVHeads, r.resultSize()
+	first := 0
+	for i := range r.tasks {
+		t := &r.tasks[i]
+		if !t.last {
+			continue
+		}
+		for row := range t.rows {
+			for head := range m.Heads {
+				out := r.att[((t.row+row)*m.Heads+head)*d:][:d]
+				clear(out)
+				part := func(j int) []float32 {
+					at := (r.tasks[j].part+row)*m.KVHeads + head/group
+					return r.parts[at*size:][head%group*(2+d):][:2+d]
+				}
+				top := float32(math.Inf(-1))
+				for j := first; j <= i; j++ {
+					top = max(top, part(j)[0])
+				}
+				var sum float32
+				for j := first; j <= i; j++ {
+					p := part(j)
+					w := exp(p[0] - top)
+					sum += w * p[1]
+					for k, v := range p[2:] {
+						out[k] += w * v
+					}
+				}
+				for k := range out {
+					out[k] /= sum
+				}
+			}
+		}
+		first = i + 1
+	}
+}
+
+func (s *scratch) reserve(nq, d int) {
+	s.q, s.acc = grow(s.q, nq*d), grow(s.acc, nq*d)
+	s.scores, s.values = grow(s.scores, nq*keyBlock), grow(s.values, keyBlock*d)
+	s.top, s.sum = grow(s.top, nq), grow(s.sum, nq)
+}
+
+// scores sets y = q·keysᵀ.
+func scores(y, q []float32, keys matmul.Weights, buf []float32) {
+	n, d := keys.Rows(), keys.Cols()
+	for j := range n {
+		keys.Row(buf[:d], j)
+		for i := range len(y) / n {
+			y[i*n+j] = dot(q[i*d:][:d], buf[:d])
+		}
+	}
+}
+
+// accumulate adds p·values to acc.
+func accumulate(acc, p []float32, values matmul.Weights, buf []float32) {
+	n, d := values.Rows(), values.Cols()
+	for j := range n {
+		values.Row(buf[:d], j)
+		for i := range len(acc) / d {
+			if w := p[i*n+j]; w != 0 {
+				out := acc[i*d:][:d]
+				for k, v := range buf[:d] {
+					out[k] += w * v
+				}
+			}
+		}
+	}
+}
+
+func dot(x, y []float32) float32 {
+	var s [4]float32
+	y = y[:len(x)]
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		s[0] += x[i] * y[i]
+		s[1] += x[i+1] * y[i+1]
+		s[2] += x[i+2] * y[i+2]
+		s[3] += x[i+3] * y[i+3]
+	}
+	for ; i < len(x); i++ {
+		s[0] += x[i] * y[i]
+	}
+	return s[0] + s[1] + s[2] + s[3]
+}

@@ -1,0 +1,111 @@
+package llama
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"memorywall/pkg/matmul"
+)
+
+// A Cache holds the keys and values of one sequence: what attention needs of the
+// tokens that were read and written before, so that none is computed twice.
+type Cache struct {
+	config   Config
+	format   matmul.WeightFormat
+	capacity int
+	length   int
+
+	// For each layer and KV head the keys of all tokens, one row of HeadDim
+	// elements after the other, and likewise the values.
+	keys, values []byte
+	elem         int // bytes of an element
+}
+
+// NewCache returns an empty cache for so many tokens, in Float32 or Float16. It
+// returns an error for another format, and for a capacity below 1 or above what
+// the model was trained for.
+func (m *Model) NewCache(capacity int, format matmul.WeightFormat) (*Cache, error) {
+	if capacity < 1 || capacity > m.Context {
+		return nil, fmt.Errorf("llama: capacity is %d: this model can look back on 1 to %d tokens", capacity, m.Context)
+	}
+	c := &Cache{config: m.Config, format: format, capacity: capacity}
+	switch format {
+	case matmul.Float32:
+		c.elem = 4
+	case matmul.Float16:
+		c.elem = 2
+	default:
+		return nil, fmt.Errorf("llama: a cache in %v: it can be in Float32 or Float16", format)
+	}
+	n := m.Layers * capacity * m.kvWidth() * c.elem
+	c.keys, c.values = make([]byte, n), make([]byte, n)
+	return c, nil
+}
+
+// Len returns how many tokens the cache holds.
+func (c *Cache) Len() int { return c.length }
+
+// Cap returns how many tokens it has room for.
+func (c *Cache) Cap() int { return c.capacity }
+
+// Bytes returns what the keys and values of its tokens take.
+func (c *Cache) Bytes() int { return 2 * c.config.Layers * c.length * c.config.kvWidth() * c.elem }
+
+// Truncate forgets all but the first n tokens. It panics if n is negative or
+// above Len.
+func (c *Cache) Truncate(n int) {
+	if n < 0 || n > c.length {
+		panic(fmt.Sprintf("llama: truncate to %d: the cache has %d tokens", n, c.length))
+	}
+	c.length = n
+}
+
+// block returns the rows from..to of one layer and KV head, as weights.
+func (c *Cache) block(of []byte, layer, head, from, to int) matmul.Weights {
+	d := c.config.HeadDim
+	at := ((layer*c.config.KVHeads+head)*c.capacity + from) * d * c.elem
+	w, err := matmul.NewWeights(c.format, to-from, d, of[at:][:(to-from)*d*c.elem])
+	if err != nil {
+		panic(err) // the sizes are the cache's own
+	}
+	return w
+}
+
+// put stores the keys and values of one token, KVHeads×HeadDim elements each.
+func (c *Cache) put(layer, position int, key, value []float32) {
+	d := c.config.HeadDim
+	for h := range c.config.KVHeads {
+		at := ((layer*c.config.KVHeads+h)*c.capacity + position) * d * c.elem
+		store(c.keys[at:][:d*c.elem], key[h*d:][:d], c.elem)
+		store(c.values[at:][:d*c.elem], value[h*d:][:d], c.elem)
+	}
+}
+
+func store(dst []byte, x []float32, elem int) {
+	if elem == 4 {
+		for i, v := range x {
+			binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(v))
+		}
+		return
+	}
+	for i, v := range x {
+		binary.LittleEndian.PutUint16(dst[2*i:], toFloat16(v))
+	}
+}
+
+// toFloat16 rounds to the nearest IEEE 754 binary16, ties to even; what is too
+// large becomes infinite.
+func toFloat16(x float32) uint16 {
+	b := math.Float32bits(x)
+	sign, abs := uint16(b>>16)&0x8000, b&0x7fffffff
+	switch {
+	case abs > 0x7f800000:
+		return sign | 0x7e00 // NaN
+	case abs >= 0x477ff000:
+		return sign | 0x7c00 // 65520 and above round to infinity
+	case abs < 0x38800000: // subnormal: the sum's last place is 2^-24
+		return sign | uint16(math.Float32bits(math.Float32frombits(abs)+0.5)-0x3f000000)
+	}
+	return sign | uint16((abs+0xfff+abs>>13&1-0x38000000)>>13)
+}

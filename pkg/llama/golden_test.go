@@ -1,0 +1,270 @@
+package llama
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"memorywall/pkg/matmul"
+)
+
+// unzip reads a gzipped file of testdata.
+func unzip(t testing.TB, name string) []byte {
+	t.Helper()
+	h, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	z, err := gzip.NewReader(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func golden(t testing.TB, name string, v any) {
+	t.Helper()
+	if err := json.Unmarshal(unzip(t, name), v); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+var loadOnce = sync.OnceValues(func() (*Model, error) {
+	path, err := FindModel()
+	if err != nil {
+		return nil, err
+	}
+	return Load(path)
+})
+
+// lessonModel returns the lesson's model, one for all tests. They are skipped
+// without it, unless MEMORYWALL_MODEL says that it must be there.
+func lessonModel(t testing.TB) *Model {
+	t.Helper()
+	m, err := loadOnce()
+	if errors.Is(err, ErrNoModel) && os.Getenv("MEMORYWALL_MODEL") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func runner(t testing.TB, m *Model, o Options) *Runner {
+	t.Helper()
+	r, err := m.NewRunner(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+func cache(t testing.TB, m *Model, n int, f matmul.WeightFormat) *Cache {
+	t.Helper()
+	c, err := m.NewCache(n, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// tokenized is a text with the tokens that the reference gives it.
+type tokenized struct {
+	text   string
+	tokens []Token
+}
+
+func (p *tokenized) UnmarshalJSON(b []byte) error {
+	return json.Unmarshal(b, &[]any{&p.text, &p.tokens})
+}
+
+func checkTokens(t *testing.T, tok *Tokenizer, texts []tokenized) {
+	t.Helper()
+	bad := 0
+	for _, want := range texts {
+		got, err := tok.Encode(want.text)
+		if err != nil || !slices.Equal(got, want.tokens) {
+			if bad++; bad < 10 {
+				t.Errorf("%q: tokens %v (%v), want %v", want.text, got, err, want.tokens)
+			}
+		}
+		if back := tok.Decode(got); err == nil && back != want.text {
+			t.Errorf("%q came back as %q", want.text, back)
+		}
+	}
+	if bad > 0 {
+		t.Errorf("%d of %d texts differ from llama.cpp", bad, len(texts))
+	}
+}
+
+// TestTokensEqualReference holds 3000 texts of every kind against llama.cpp.
+func TestTokensEqualReference(t *testing.T) {
+	m := lessonModel(t)
+	var texts []tokenized
+	golden(t, "tokens.json.gz", &texts)
+	if len(texts) < 3000 {
+		t.Fatalf("%d texts", len(texts))
+	}
+	checkTokens(t, m.Tokens, texts)
+}
+
+type goldenPrompt struct {
+	Tokens    []Token
+	Every     int
+	Logits    []float32 // of every Every-th token
+	Top       []Token
+	TopLogits []float32 `json:"top_logits"`
+	Answer    []Token
+	Gaps      []float32 // between the two largest logits where each token of the answer was chosen
+}
+
+type goldenLogits struct {
+	Prompts []goldenPrompt
+	NLL     float64 `json:"nll1024"`
+}
+
+// How far logits may lie from those of transformers in float32. Both round; the
+// largest difference seen is printed by go test -v.
+const logitTolerance = 2e-3
+
+func (p goldenPrompt) distance(logits []float32) float64 {
+	worst := 0.0
+	for i, want := range p.Logits {
+		worst = max(worst, math.Abs(float64(logits[i*p.Every]-want)))
+	}
+	for i, k := range p.Top {
+		worst = max(worst, math.Abs(float64(logits[k]-p.TopLogits[i])))
+	}
+	return worst
+}
+
+// TestLogitsEqualReference holds a dozen prompts and their continuations, and
+// the perplexity of a text, against transformers.
+func TestLogitsEqualReference(t *testing.T) {
+	m := lessonModel(t)
+	var want goldenLogits
+	golden(t, "logits.json.gz", &want)
+	r := runner(t, m, Options{Float32: true})
+	worst := 0.0
+	ctx := context.Background()
+	for i, p := range want.Prompts {
+		c := cache(t, m, len(p.Tokens)+len(p.Answer), matmul.Float32)
+		var logits []float32
+		var err error
+		if len(p.Tokens) == 2000 {
+			nll := 0.0
+			err = r.Logits(ctx, c, p.Tokens[:1023], func(i int, logits []float32) {
+				nll -= logProb(logits, p.Tokens[i+1])
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, ref := math.Exp(nll/1023), math.Exp(want.NLL)
+			t.Logf("perplexity %.4f, transformers %.4f", got, ref)
+			if !(math.Abs(got/ref-1) < 0.005) {
+				t.Errorf("perplexity %.4f: transformers has %.4f", got, ref)
+			}
+			logits, err = r.Prefill(ctx, c, p.Tokens[1023:])
+		} else {
+			logits, err = r.Prefill(ctx, c, p.Tokens)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := p.distance(logits)
+		worst = max(worst, d)
+		if !(d <= logitTolerance) {
+			t.Errorf("prompt %d: a logit differs by %g from transformers'", i, d)
+		}
+		for j, token := range p.Answer {
+			best, err := Greedy().Next(logits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if best != token && p.Gaps[j] > 2*logitTolerance {
+				t.Errorf("prompt %d: token %d of the answer is %d %q, transformers has %d %q", i, j, best, m.Tokens.Piece(best), token, m.Tokens.Piece(token))
+				break
+			}
+			if logits, err = r.Decode(ctx, []*Cache{c}, []Token{token}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Logf("largest difference of a logit: %g", worst)
+}
+
+// logProb is the natural logarithm of the probability of a token.
+func logProb(logits []float32, token Token) float64 {
+	top := slices.Max(logits)
+	sum := 0.0
+	for _, v := range logits {
+		sum += math.Exp(float64(v - top))
+	}
+	return float64(logits[token]-top) - math.Log(sum)
+}
+
+type goldenTiny struct {
+	Name   string
+	Tokens []Token
+	Texts  []tokenized
+	Rows   []int
+	Logits [][]float32
+}
+
+// parseModel makes a model of a GGUF file that lies in memory.
+func parseModel(t testing.TB, data []byte) *Model {
+	t.Helper()
+	f, err := Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := newModel(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestArchitecturesEqualReference holds small models of each architecture, with
+// their tokenizers, against llama.cpp.
+func TestArchitecturesEqualReference(t *testing.T) {
+	var all []goldenTiny
+	golden(t, "tiny.json.gz", &all)
+	for _, want := range all {
+		t.Run(want.Name, func(t *testing.T) {
+			m := parseModel(t, unzip(t, "tiny-"+want.Name+".gguf.gz"))
+			checkTokens(t, m.Tokens, want.Texts)
+			r := runner(t, m, Options{Float32: true})
+			worst := 0.0
+			err := r.Logits(context.Background(), cache(t, m, len(want.Tokens), matmul.Float32), want.Tokens, func(i int, logits []float32) {
+				if at := slices.Index(want.Rows, i); at >= 0 {
+					for j, v := range want.Logits[at] {
+						worst = max(worst, math.Abs(float64(logits[j]-v)))
+					}
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("largest difference of a logit: %g", worst)
+			if !(worst < 1e-3) {
+				t.Errorf("a logit differs by %g from llama.cpp's", worst)
+			}
+		})
+	}
+}

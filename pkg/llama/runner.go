@@ -1,0 +1,336 @@
+package llama
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"memorywall/pkg/matmul"
+)
+
+// A Runner computes with a model: it has the threads and the buffers. It serves
+// one call at a time, and allocates nothing for a token once it has served a
+// batch of the same size. Close it when it is no longer needed.
+type Runner struct {
+	model *Model
+	team  *matmul.Team
+	chunk int
+	mul   []matmul.Option
+
+	rows  []row  // of this step
+	tasks []task // attention's parts in this step
+
+	x, h, q, k, v, att, gate, up []float32 // one row for each token
+	cos, sin                     []float32
+	out                          []float32 // rows that go into the output layer
+	logits                       []float32
+	parts                        []float32 // attention's results before they are put together
+	scratch                      []scratch // of each thread
+
+	layer    int // that the parts below work on
+	attend   func(part, thread int)
+	activate func(part, thread int)
+}
+
+// A row is a token in this step: which cache it belongs to, and where.
+type row struct {
+	cache    *Cache
+	position int
+}
+
+// Options choose how a [Runner] computes.
+type Options struct {
+	Threads int  // 0 is GOMAXPROCS
+	Chunk   int  // tokens of a prompt that go through the layers together; 0 is 512
+	Float32 bool // activations stay float32 where kernels would round them to int8
+}
+
+const maxChunk = 1 << 14
+
+// NewRunner returns a runner. It returns an error for options below 0, and for a
+// chunk of more than 16384 tokens.
+func (m *Model) NewRunner(o Options) (*Runner, error) {
+	if o.Threads < 0 || o.Threads > matmul.MaxThreads {
+		return nil, fmt.Errorf("llama: threads is %d: it must be from 1 to %d, or 0 for all cores", o.Threads, matmul.MaxThreads)
+	}
+	if o.Chunk < 0 || o.Chunk > maxChunk {
+		return nil, fmt.Errorf("llama: chunk is %d: it must be from 1 to %d, or 0 for 512", o.Chunk, maxChunk)
+	}
+	r := &Runner{model: m, team: matmul.NewTeam(o.Threads), chunk: o.Chunk}
+	if r.chunk == 0 {
+		r.chunk = 512
+	}
+	r.mul = []matmul.Option{matmul.OnTeam(r.team)}
+	if !o.Float32 {
+		r.mul = append(r.mul, matmul.Int8Activations())
+	}
+	r.scratch = make([]scratch, r.team.Threads())
+	r.attend, r.activate = r.attendPart, r.activatePart
+	return r, nil
+}
+
+// Close ends the runner's threads.
+func (r *Runner) Close() { r.team.Close() }
+
+// Prefill reads the tokens of a prompt, in chunks, behind what the cache holds
+// already, and returns the logits of the token after the last: one number for
+// each token of the vocabulary, valid until the next call. Where the context
+// ends or the cache has too little room it returns an error, and the cache keeps
+// the chunks that were read.
+func (r *Runner) Prefill(ctx context.Context, c *Cache, tokens []Token) ([]float32, error) {
+	if err := r.fits(c, len(tokens)); err != nil {
+		return nil, err
+	}
+	for len(tokens) > 0 {
+		n := min(len(tokens), r.chunk)
+		if err := r.read(ctx, c, tokens[:n]); err != nil {
+			return nil, err
+		}
+		tokens = tokens[n:]
+	}
+	return r.emit(len(r.rows)-1, len(r.rows))
+}
+
+// read takes one chunk through the layers.
+func (r *Runner) read(ctx context.Context, c *Cache, tokens []Token) error {
+	r.rows = r.rows[:0]
+	for i := range tokens {
+		r.rows = append(r.rows, row{c, c.length + i})
+	}
+	return r.step(ctx, tokens)
+}
+
+// Decode writes one token behind each of the sequences, all in one pass over the
+// weights, and returns the logits of the tokens after them: the vocabulary's for
+// the first sequence, then for the second, and so on. They are valid until the
+// next call. A cache must not occur twice.
+func (r *Runner) Decode(ctx context.Context, caches []*Cache, tokens []Token) ([]float32, error) {
+	if len(caches) != len(tokens) || len(caches) == 0 || len(caches) > maxChunk {
+		return nil, fmt.Errorf("llama: %d sequences and %d tokens: there must be one token for each, and 1 to %d of them", len(caches), len(tokens), maxChunk)
+	}
+	r.rows = r.rows[:0]
+	for i, c := range caches {
+		if err := r.fits(c, 1); err != nil {
+			return nil, err
+		}
+		if slices.Contains(caches[:i], c) {
+			return nil, fmt.Errorf("llama: sequences %d and %d share a cache", slices.Index(caches, c), i)
+		}
+		r.rows = append(r.rows, row{c, c.length})
+	}
+	if err := r.step(ctx, tokens); err != nil {
+		return nil, err
+	}
+	return r.emit(0, len(r.rows))
+}
+
+// Logits reads tokens as Prefill does, and hands to each the logits of the token
+// after every one of them. They are valid during the call.
+func (r *Runner) Logits(ctx context.Context, c *Cache, tokens []Token, each func(i int, logits []float32)) error {
+	if err := r.fits(c, len(tokens)); err != nil {
+		return err
+	}
+	const most = 32 // rows of logits at a time
+	for done := 0; done < len(tokens); {
+		n := min(len(tokens)-done, r.chunk)
+		if err := r.read(ctx, c, tokens[done:done+n]); err != nil {
+			return err
+		}
+		for i := 0; i < n; i += most {
+			k := min(most, n-i)
+			logits, err := r.emit(i, i+k)
+			if err != nil {
+				return err
+			}
+			for j := range k {
+				each(done+i+j, logits[j*r.model.Vocab:][:r.model.Vocab])
+			}
+		}
+		done += n
+	}
+	return nil
+}
+
+// fits checks that the cache is one of this model and has room for n tokens.
+func (r *Runner) fits(c *Cache, n int) error {
+	switch {
+	case c == nil || c.config != r.model.Config:
+		return fmt.Errorf("llama: the cache was made for another model")
+	case n < 1:
+		return fmt.Errorf("llama: no tokens: there must be at least one")
+	case c.length+n > c.capacity:
+		return fmt.Errorf("llama: the cache holds %d tokens and has room for %d: %d more do not fit", c.length, c.capacity, n)
+	}
+	return nil
+}
+
+// step takes one token for each row through all layers. At the end the caches
+// hold the tokens, and r.x the last layer's result.
+func (r *Runner) step(ctx context.Context, tokens []Token) error {
+	m := r.model
+	if m.file == nil {
+		return r.forward(ctx, tokens)
+	}
+	if m.file.intact != nil {
+		if err := m.file.intact(); err != nil {
+			return err
+		}
+	}
+	return guard(m.path, func() error { return r.forward(ctx, tokens) })
+}
+
+// forward is the model: what the lesson's formulas count, in their order.
+func (r *Runner) forward(ctx context.Context, tokens []Token) error {
+	m, n := r.model, len(tokens)
+	r.reserve(n)
+	for i, t := range tokens {
+		if t < 0 || int(t) >= m.Vocab {
+			return fmt.Errorf("llama: token is %d: the vocabulary has 0 to %d", t, m.Vocab-1)
+		}
+		m.embed.Row(r.x[i*m.Width:][:m.Width], int(t))
+		half := m.HeadDim / 2
+		rotation(r.cos[i*half:][:half], r.sin[i*half:][:half], r.rows[i].position, m.ropes)
+	}
+	r.plan()
+	for i := range m.layers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r.layer = i
+		if err := r.attention(&m.layers[i], n); err != nil {
+			return err
+		}
+		if err := r.feedForward(&m.layers[i], n); err != nil {
+			return err
+		}
+	}
+	for _, w := range r.rows {
+		w.cache.length = max(w.cache.length, w.position+1)
+	}
+	return nil
+}
+
+// attention lets each token look back: x += O·attend(Q·h, K·h, V·h), h = norm(x).
+func (r *Runner) attention(l *layer, n int) error {
+	m := r.model
+	r.normalise(l.attnNorm, n)
+	if err := r.product(r.q, l.q, r.h, n); err != nil {
+		return err
+	}
+	if err := r.product(r.k, l.k, r.h, n); err != nil {
+		return err
+	}
+	if err := r.product(r.v, l.v, r.h, n); err != nil {
+		return err
+	}
+	qWidth, kvWidth, half := m.Heads*m.HeadDim, m.kvWidth(), m.HeadDim/2
+	for i, w := range r.rows {
+		q, k, v := r.q[i*qWidth:][:qWidth], r.k[i*kvWidth:][:kvWidth], r.v[i*kvWidth:][:kvWidth]
+		if m.QKVBias {
+			add(q, l.qBias)
+			add(k, l.kBias)
+			add(v, l.vBias)
+		}
+		cos, sin := r.cos[i*half:][:half], r.sin[i*half:][:half]
+		r.turn(q, l.qNorm, cos, sin)
+		r.turn(k, l.kNorm, cos, sin)
+		w.cache.put(r.layer, w.position, k, v)
+	}
+	r.team.Do(len(r.tasks)*m.KVHeads, r.attend)
+	r.combine()
+	if err := r.product(r.h, l.o, r.att, n); err != nil {
+		return err
+	}
+	add(r.x[:n*m.Width], r.h)
+	return nil
+}
+
+// turn normalises the heads of a row, where the model does so, and rotates them.
+func (r *Runner) turn(row, norm, cos, sin []float32) {
+	for d := r.model.HeadDim; len(row) > 0; row = row[d:] {
+		if norm != nil {
+			rmsNorm(row[:d], row[:d], norm, r.model.Epsilon)
+		}
+		rotate(row[:d], cos, sin, r.model.Interleaved)
+	}
+}
+
+// feedForward works on each token alone: x += Down·(silu(Gate·h) ⊙ Up·h).
+func (r *Runner) feedForward(l *layer, n int) error {
+	m := r.model
+	r.normalise(l.ffnNorm, n)
+	if err := r.product(r.gate, l.gate, r.h, n); err != nil {
+		return err
+	}
+	if err := r.product(r.up, l.up, r.h, n); err != nil {
+		return err
+	}
+	r.team.Do(parts(n*m.FFN), r.activate)
+	if err := r.product(r.h, l.down, r.gate, n); err != nil {
+		return err
+	}
+	add(r.x[:n*m.Width], r.h)
+	return nil
+}
+
+// partSize is how many elements of an activation one part computes.
+const partSize = 512
+
+func parts(n int) int { return (n + partSize - 1) / partSize }
+
+func (r *Runner) activatePart(part, _ int) {
+	from := part * partSize
+	to := min(from+partSize, len(r.rows)*r.model.FFN)
+	swiGLU(r.gate[from:to], r.up[from:to])
+}
+
+// normalise sets h = norm(x).
+func (r *Runner) normalise(scale []float32, n int) {
+	d := r.model.Width
+	for i := range n {
+		rmsNorm(r.h[i*d:][:d], r.x[i*d:][:d], scale, r.model.Epsilon)
+	}
+}
+
+// product sets y = x·wᵀ for n rows.
+func (r *Runner) product(y []float32, w matmul.Weights, x []float32, n int) error {
+	return w.Mul(y[:n*w.Rows()], x[:n*w.Cols()], n, r.mul...)
+}
+
+// emit computes the logits of the rows from..to of the last step.
+func (r *Runner) emit(from, to int) ([]float32, error) {
+	m, n := r.model, to-from
+	r.out = grow(r.out, n*m.Width)
+	r.logits = grow(r.logits, n*m.Vocab)
+	for i := range n {
+		rmsNorm(r.out[i*m.Width:][:m.Width], r.x[(from+i)*m.Width:][:m.Width], m.norm, m.Epsilon)
+	}
+	logits := r.logits[:n*m.Vocab]
+	do := func() error { return r.product(logits, m.output, r.out, n) }
+	if m.file != nil {
+		return logits, guard(m.path, do)
+	}
+	return logits, do()
+}
+
+// reserve makes room for n rows.
+func (r *Runner) reserve(n int) {
+	m := r.model
+	r.x, r.h = grow(r.x, n*m.Width), grow(r.h, n*m.Width)
+	r.q, r.att = grow(r.q, n*m.Heads*m.HeadDim), grow(r.att, n*m.Heads*m.HeadDim)
+	r.k, r.v = grow(r.k, n*m.kvWidth()), grow(r.v, n*m.kvWidth())
+	r.gate, r.up = grow(r.gate, n*m.FFN), grow(r.up, n*m.FFN)
+	r.cos, r.sin = grow(r.cos, n*m.HeadDim/2), grow(r.sin, n*m.HeadDim/2)
+}
+
+// grow returns x with room for n elements.
+func grow[T any](x []T, n int) []T {
+	if n <= cap(x) {
+		return x[:n]
+	}
+	return make([]T, n)
+}
+
+// inverseRoot is 1/√d, by which scores are scaled.
+func inverseRoot(d int) float32 { return float32(1 / math.Sqrt(float64(d))) }
