@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memorywall/pkg/matmul"
+	"memorywall/pkg/transformer"
 )
 
 // Config is what the computation needs to know of a model beside its weights.
@@ -29,6 +30,16 @@ type Config struct {
 
 // kvWidth is the elements of the keys, or of the values, of one token and layer.
 func (c Config) kvWidth() int { return c.KVHeads * c.HeadDim }
+
+// Shape returns the model as pkg/transformer counts it.
+func (c Config) Shape() transformer.Model {
+	return transformer.Model{
+		ID: c.Architecture, Name: c.Architecture, Source: "GGUF file",
+		Layers: int64(c.Layers), Width: int64(c.Width), Heads: int64(c.Heads), KVHeads: int64(c.KVHeads),
+		HeadDim: int64(c.HeadDim), FFN: int64(c.FFN), Gated: true, Vocab: int64(c.Vocab), Tied: c.Tied,
+		Norms: 2, QKVBias: c.QKVBias, QKNorm: c.QKNorm,
+	}
+}
 
 // A Model is a decoder-only transformer of the Llama family with its weights.
 // It can be used by several [Runner]s at once.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"memorywall/pkg/matmul"
+	"memorywall/pkg/transformer"
 )
 
 // tinyModels returns the small models of testdata, whose weights are float32.
@@ -468,4 +469,59 @@ func TestRunnerLeavesNoThreads(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+}
+
+// TestShapeCountsTheFile: what pkg/transformer counts for the shape is what the
+// file holds, part by part.
+func TestShapeCountsTheFile(t *testing.T) {
+	models := tinyModels(t)
+	if path, err := FindModel(); err == nil && path != "" {
+		models["lesson"] = lessonModel(t)
+	}
+	for name, m := range models {
+		shape := m.Shape()
+		if err := shape.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var elements int64
+		for _, tensor := range m.file.Tensors {
+			n := int64(1)
+			for _, d := range tensor.Dims {
+				n *= int64(d)
+			}
+			elements += n
+		}
+		if got := shape.Params().Total; got != elements {
+			t.Errorf("%s: %d parameters, the file has %d", name, got, elements)
+		}
+	}
+	m, ok := models["lesson"]
+	if !ok {
+		t.Skip("the bytes of the formats: no model")
+	}
+	bytes := map[TensorType]int64{}
+	for _, tensor := range m.file.Tensors {
+		bytes[tensor.Type] += int64(len(tensor.Data))
+	}
+	counted := map[string]int64{}
+	for _, p := range m.Shape().Parts() {
+		counted[p.Name] = p.Params
+	}
+	for _, c := range []struct {
+		format string
+		kind   TensorType
+		elems  int64
+	}{
+		{"Q4_1", 3, counted[transformer.Attention] + counted[transformer.FeedForward]},
+		{"Q8_0", 8, counted[transformer.InputTable]},
+		{"FP32", 0, counted[transformer.NormPart]},
+	} {
+		if got := transformer.Named(c.format).Size(c.elems); got != bytes[c.kind] {
+			t.Errorf("%s: %d bytes counted, the file has %d", c.format, got, bytes[c.kind])
+		}
+	}
+	preset := transformer.Preset("smollm2-135m")
+	if got, want := m.Shape().Params(), preset.Params(); got != want {
+		t.Errorf("the file has %+v, the preset %+v", got, want)
+	}
 }
