@@ -82,7 +82,9 @@ func (r *Runner) attendPart(part, thread int) {
 		keys := cache.block(cache.keys, r.layer, kv, from, to)
 		values := cache.block(cache.values, r.layer, kv, from, to)
 		n := to - from
-		scores(s.scores[:nq*n], s.q[:nq*d], keys, s.values)
+		if err := keys.Mul(s.scores[:nq*n], s.q[:nq*d], nq, r.alone...); err != nil {
+			panic(err) // the sizes are ours
+		}
 		for i := range nq {
 			seen := min(max(r.rows[t.row+i/group].position+1-from, 0), n)
 			s.weigh(i, s.scores[i*n:][:n], seen, d)
@@ -186,17 +188,6 @@ func (s *scratch) reserve(nq, d int) {
 	s.top, s.sum = grow(s.top, nq), grow(s.sum, nq)
 }
 
-// scores sets y = q·keysᵀ.
-func scores(y, q []float32, keys matmul.Weights, buf []float32) {
-	n, d := keys.Rows(), keys.Cols()
-	for j := range n {
-		keys.Row(buf[:d], j)
-		for i := range len(y) / n {
-			y[i*n+j] = dot(q[i*d:][:d], buf[:d])
-		}
-	}
-}
-
 // accumulate adds p·values to acc.
 func accumulate(acc, p []float32, values matmul.Weights, buf []float32) {
 	n, d := values.Rows(), values.Cols()
@@ -211,20 +202,4 @@ func accumulate(acc, p []float32, values matmul.Weights, buf []float32) {
 			}
 		}
 	}
-}
-
-func dot(x, y []float32) float32 {
-	var s [4]float32
-	y = y[:len(x)]
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		s[0] += x[i] * y[i]
-		s[1] += x[i+1] * y[i+1]
-		s[2] += x[i+2] * y[i+2]
-		s[3] += x[i+3] * y[i+3]
-	}
-	for ; i < len(x); i++ {
-		s[0] += x[i] * y[i]
-	}
-	return s[0] + s[1] + s[2] + s[3]
 }

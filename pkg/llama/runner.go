@@ -16,7 +16,8 @@ type Runner struct {
 	model *Model
 	team  *matmul.Team
 	chunk int
-	mul   []matmul.Option
+	mul   []matmul.Option // for the model's products
+	alone []matmul.Option // for products within one thread's part
 
 	rows  []row  // of this step
 	tasks []task // attention's parts in this step
@@ -65,6 +66,7 @@ func (m *Model) NewRunner(o Options) (*Runner, error) {
 	if !o.Float32 {
 		r.mul = append(r.mul, matmul.Int8Activations())
 	}
+	r.alone = []matmul.Option{matmul.Threads(1)}
 	r.scratch = make([]scratch, r.team.Threads())
 	r.attend, r.activate = r.attendPart, r.activatePart
 	return r, nil

@@ -29,7 +29,6 @@ func sequence(m *Model, n, seed int) []Token {
 	tokens := make([]Token, n)
 	for i := range tokens {
 		seed = (seed*1103515245 + 12345) & (1<<31 - 1)
-		tokens[i] = Token(seed >> 8 % m.Vocab)
 		tokens[i] = Token((seed >> 8) % m.Vocab)
 	}
 	return tokens
@@ -200,7 +199,12 @@ func TestDeterministic(t *testing.T) {
 
 // TestNoAllocationPerToken: a warm step allocates nothing.
 func TestNoAllocationPerToken(t *testing.T) {
-	m := tinyModels(t)["llama"]
+	shape := tinyModels(t)["llama"].Config
+	shape.Width, shape.HeadDim = 64, 32
+	m, err := Random(shape, matmul.Q4_1, matmul.Q8_0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, batch := range []int{1, 4} {
 		r := runner(t, m, Options{Threads: 2})
 		var caches []*Cache
@@ -523,5 +527,44 @@ func TestShapeCountsTheFile(t *testing.T) {
 	preset := transformer.Preset("smollm2-135m")
 	if got, want := m.Shape().Params(), preset.Params(); got != want {
 		t.Errorf("the file has %+v, the preset %+v", got, want)
+	}
+}
+
+// TestConvert: each format of the same weights stays within its rounding of
+// float32, and more bits are nearer.
+func TestConvert(t *testing.T) {
+	m, err := Random(Config{Architecture: "llama", Layers: 2, Width: 64, Heads: 4, KVHeads: 2, HeadDim: 32, FFN: 96,
+		Vocab: 300, Context: 64, Tied: true, Epsilon: 1e-5, RopeBase: 10000}, matmul.Float32, matmul.Float32, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := sequence(m, 40, 2)
+	want := prefill(t, runner(t, m, Options{Float32: true}), cache(t, m, 40, matmul.Float32), tokens)
+	scale := float64(slices.Max(want) - slices.Min(want))
+	for _, c := range []struct {
+		format    matmul.WeightFormat
+		bits      float64
+		tolerance float64 // of the range of the logits
+	}{
+		{matmul.Float32, 32, 0}, {matmul.Float16, 16, 2e-3}, {matmul.BFloat16, 16, 2e-2}, {matmul.Q8_0, 8.5, 2e-2},
+		{matmul.Q4_1, 5, 0.25}, {matmul.Q4_0, 4.5, 0.25},
+	} {
+		q, err := m.Convert(c.format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := q.WeightBytes(), int64(c.bits*float64(m.WeightBytes())/32); got != want {
+			t.Errorf("%v: %d bytes, want %d", c.format, got, want)
+		}
+		got := prefill(t, runner(t, q, Options{Float32: true}), cache(t, q, 40, matmul.Float32), tokens)
+		d := worst(got, want) / scale
+		t.Logf("%v: logits move by %.2g of their range", c.format, d)
+		if !(d <= c.tolerance) || c.format != matmul.Float32 && d == 0 {
+			t.Errorf("%v: logits move by %g of their range, at most %g", c.format, d, c.tolerance)
+		}
+		small := prefill(t, runner(t, q, Options{}), cache(t, q, 40, matmul.Float32), tokens)
+		if d := worst(small, got) / scale; !(d < 2e-2) {
+			t.Errorf("%v: activations of 8 bits move the logits by %g of their range", c.format, d)
+		}
 	}
 }
