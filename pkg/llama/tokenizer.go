@@ -318,20 +318,20 @@ func (w *word) find(t *Tokenizer, i int32) {
 	}
 }
 
-// letterOfByte is the alphabet of byte-level BPE (GPT-2, encoder.py): a byte
-// that is a visible character of Latin-1 stands for itself, the others for the
-// letters from U+0100 on.
-var letterOfByte, byteOfLetter = func() (letters [256]rune, bytes map[rune]byte) {
-	bytes = make(map[rune]byte, 256)
+// byteOfLetter is the alphabet of byte-level BPE (GPT-2, encoder.py): a byte that
+// is a visible character of Latin-1 stands for itself, the others for the letters
+// from U+0100 on.
+var byteOfLetter = func() map[rune]byte {
+	bytes := make(map[rune]byte, 256)
 	next := rune(0x100)
 	for b := range 256 {
 		r := rune(b)
 		if !('!' <= r && r <= '~' || '¡' <= r && r <= '¬' || '®' <= r && r <= 'ÿ') {
 			r, next = next, next+1
 		}
-		letters[b], bytes[r] = r, byte(b)
+		bytes[r] = byte(b)
 	}
-	return letters, bytes
+	return bytes
 }()
 
 // whole returns the length of the part of text that ends with a whole letter:
