@@ -125,7 +125,7 @@ func checkOutputs(nb *notebook, bad func(string, ...any)) {
 			bad("cell %s: it has no output: run scripts/notebooks update", c.ID)
 		}
 		if c.tagged("machine") && !strings.Contains(c.plain(), "GOMAXPROCS") {
-			bad("cell %s: its output depends on the machine: it must name the host, with bench.ReadHost", c.ID)
+			bad("cell %s: its output depends on the machine: it must name the host, with machine.ReadHost", c.ID)
 		}
 		for _, o := range c.Outputs {
 			switch {

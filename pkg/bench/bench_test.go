@@ -53,12 +53,6 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-func BenchmarkReadHost(b *testing.B) {
-	for b.Loop() {
-		ReadHost()
-	}
-}
-
 // BenchmarkFiveRates is the whole self-test at its default sizes.
 func BenchmarkFiveRates(b *testing.B) {
 	for b.Loop() {

@@ -1,11 +1,10 @@
 package bench
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
+	"memorywall/pkg/internal/host"
 	"memorywall/pkg/matmul"
 )
 
@@ -26,13 +25,14 @@ const (
 	maxVector = 16384
 )
 
-func (s Sizes) validate() error {
+// Validate returns an error that names the size which is out of range.
+func (s Sizes) Validate() error {
 	for _, f := range []struct {
-		name        string
-		value, most int
+		name       string
+		value, max int
 	}{{"Small", s.Small, maxSmall}, {"Large", s.Large, maxLarge}, {"Vector", s.Vector, maxVector}} {
-		if f.value < 1 || f.value > f.most {
-			return fmt.Errorf("bench: Sizes.%s is %d: it must be from 1 to %d", f.name, f.value, f.most)
+		if f.value < 1 || f.value > f.max {
+			return fmt.Errorf("bench: Sizes.%s is %d: it must be from 1 to %d", f.name, f.value, f.max)
 		}
 	}
 	return nil
@@ -73,11 +73,7 @@ type Rate struct {
 // "gonum, 96×96 float64: 3.21 GFLOP/s (best of 3, median +1.2%), 2 threads".
 func (r Rate) String() string {
 	s := fmt.Sprintf("%s: %.3g %s (best of %d, median +%.1f%%)", r.Name, r.Value, r.Unit, len(r.Result.Samples), 100*r.Result.Spread)
-	s += threads(r.Threads)
-	if n := len(r.Warnings); n > 0 {
-		s += ", " + plural(n, "warning")
-	}
-	return s
+	return s + tail(r.Threads, len(r.Warnings))
 }
 
 // FiveRates measures five rates of this machine, in one interleaved run:
@@ -100,66 +96,67 @@ func (r Rate) String() string {
 //
 // o.Samples = 0 means [RateSamples] here. It returns an error that names the
 // size which is out of range or needs more memory than is free.
-func FiveRates(s Sizes, o Options) ([]Rate, error) {
-	return fiveRates(s, o, ReadHost())
-}
+func FiveRates(s Sizes, o Options) ([]Rate, error) { return fiveRates(s, o, host.Read()) }
 
-func fiveRates(s Sizes, o Options, h Host) ([]Rate, error) {
+func fiveRates(s Sizes, o Options, h host.Host) ([]Rate, error) {
 	if o.Samples == 0 {
 		o.Samples = RateSamples
 	}
-	o, err := o.complete()
+	if _, err := o.complete(); err != nil {
+		return nil, err
+	}
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	small, err := NewRing[float64](s.Small, s.Small, 0, 0, h)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.validate(); err != nil {
-		return nil, err
-	}
-	count, notes, warnings, err := rotation(s.Vector, 1, h)
+	defer small.Close()
+	large, err := NewRing[float32](s.Large, s.Large, 0, 0, h)
 	if err != nil {
 		return nil, err
 	}
-	p := &problems{random: rand.New(rand.NewPCG(1, 2))}
-	cases := []Case{
-		gemmCase(p, fmt.Sprintf("plain loop, %d×%d float64", s.Small, s.Small), s.Small, 1, matmul.Naive[float64]),
-		gemmCase(p, fmt.Sprintf("gonum, %d×%d float64", s.Small, s.Small), s.Small, gonumThreads(s.Small, s.Small, h.GOMAXPROCS), matmul.Gonum[float64]),
-		gemmCase(p, fmt.Sprintf("gonum, %d×%d float32", s.Large, s.Large), s.Large, gonumThreads(s.Large, s.Large, h.GOMAXPROCS), matmul.Gonum[float32]),
-		matVecCase(p, s.Vector, matmul.GonumMatVec[float32]),
+	defer large.Close()
+	matrices, err := NewRing[float32](s.Vector, s.Vector, 1, RingBytes, h)
+	if err != nil {
+		return nil, fmt.Errorf("bench: Sizes.Vector is %d: %w: choose %d or less", s.Vector, err, int(math.Sqrt(float64(max(h.Free, h.Memory/2)/8))))
 	}
-	if o, err = check(o, cases); err != nil {
-		return nil, err
-	}
-	// Writing the matrices takes time: each is a step.
-	progress := newSteps(count+stepsOf(o, cases), o.Progress)
-	p.fill(count, progress)
-	results, err := compare(o, cases, progress)
-	if err == nil {
-		err = p.err
-	}
+	defer matrices.Close()
+	square := func(library, format string, n int) string { return fmt.Sprintf("%s, %d×%d %s", library, n, n, format) }
+	results, err := Compare(o,
+		Multiply(square("plain loop", "float64", s.Small), s.Small, s.Small, s.Small, 1, matmul.Naive[float64], small),
+		Multiply(square("gonum", "float64", s.Small), s.Small, s.Small, s.Small, GonumThreads(s.Small, s.Small, h.GOMAXPROCS), matmul.Gonum[float64], small),
+		Multiply(square("gonum", "float32", s.Large), s.Large, s.Large, s.Large, GonumThreads(s.Large, s.Large, h.GOMAXPROCS), matmul.Gonum[float32], large),
+		MultiplyVec(square("gonum matrix–vector", "float32", s.Vector), s.Vector, s.Vector, 1, matmul.GonumMatVec[float32], matrices))
 	if err != nil {
 		return nil, err
 	}
 
-	square := func(n int, elem int64) int64 { return 3 * int64(n) * int64(n) * elem }
-	matVecFootprint := int64(count) * int64(s.Vector) * int64(s.Vector) * 4
-	rates := make([]Rate, 0, 5)
-	add := func(key string, r Result, q Quantity, footprint int64, notes, warnings []string) {
+	rate := func(key string, r Result, bytes int64) Rate {
 		rate := Rate{
-			Key: key, Name: r.Name, Quantity: q, Threads: r.Threads, Work: r.Work, Footprint: footprint,
-			Notes: notes, Warnings: append(append([]string(nil), r.Warnings...), warnings...), Result: r,
+			Key: key, Name: r.Name, Quantity: Quantity{r.GFLOPS(), "GFLOP/s", Higher}, Threads: r.Threads, Work: r.Work,
+			Footprint: bytes, Warnings: append([]string(nil), r.Warnings...), Result: r,
 		}
 		if r.Threads > 1 && h.Quota > 0 && h.Quota < float64(r.Threads) {
 			rate.Warnings = append(rate.Warnings, fmt.Sprintf("the CPU quota of %.4g cores is less than the %d threads", h.Quota, r.Threads))
 		}
-		rates = append(rates, rate)
+		return rate
 	}
-	flops := func(r Result) Quantity { return Quantity{r.GFLOPS(), "GFLOP/s", Higher} }
-	add(KeyPlainSmall, results[0], flops(results[0]), square(s.Small, 8), nil, nil)
-	add(KeyLibrarySmall, results[1], flops(results[1]), square(s.Small, 8), nil, nil)
-	add(KeyLibraryLarge, results[2], flops(results[2]), square(s.Large, 4), nil, nil)
-	add(KeyMatVecFLOPs, results[3], flops(results[3]), matVecFootprint, notes, warnings)
-	add(KeyMatVecBytes, results[3], Quantity{results[3].GBps(), "GB/s", Higher}, matVecFootprint, notes, warnings)
-	return rates, nil
+	rates := []Rate{
+		rate(KeyPlainSmall, results[0], int64(results[0].Work.Bytes)),
+		rate(KeyLibrarySmall, results[1], int64(results[1].Work.Bytes)),
+		rate(KeyLibraryLarge, results[2], int64(results[2].Work.Bytes)),
+		rate(KeyMatVecFLOPs, results[3], matrices.Bytes()),
+	}
+	vector := &rates[3]
+	vector.Notes = []string{matrices.Note}
+	if matrices.Doubt != "" {
+		vector.Warnings = append(vector.Warnings, matrices.Doubt)
+	}
+	bytes := *vector
+	bytes.Key, bytes.Quantity = KeyMatVecBytes, Quantity{results[3].GBps(), "GB/s", Higher}
+	return append(rates, bytes), nil
 }
 
 // gonum v0.17.0, blas/gonum/gonum.go (constants blockSize and minParBlock),
@@ -171,199 +168,12 @@ const (
 	gonumMinBlocks = 4
 )
 
-// gonumThreads returns how many threads gonum's Dgemm and Sgemm use at most for
+// GonumThreads returns how many threads gonum's Dgemm and Sgemm use at most for
 // a result of m×n.
-func gonumThreads(m, n, procs int) int {
-	blocks := ceilDiv(m, gonumBlock) * ceilDiv(n, gonumBlock)
+func GonumThreads(m, n, procs int) int {
+	blocks := ((m + gonumBlock - 1) / gonumBlock) * ((n + gonumBlock - 1) / gonumBlock)
 	if blocks < gonumMinBlocks {
 		return 1
 	}
 	return min(procs, blocks)
-}
-
-func ceilDiv(a, b int) int { return (a + b - 1) / b }
-
-// problems makes the inputs of the cases, and keeps the first error of a
-// multiply.
-type problems struct {
-	random *rand.Rand
-	err    error
-	// fill writes the matrices of M·x; it is called before their case runs.
-	fill func(count int, progress *steps)
-}
-
-func (p *problems) note(err error) {
-	if err != nil && p.err == nil {
-		p.err = err
-	}
-}
-
-// smallInts returns n numbers from −2, −1, 1 and 2. Sums of up to 2^22 products
-// of these are exact in float32, in any order. There is no zero among them:
-// gonum skips zeros.
-func smallInts[T matmul.Float](p *problems, n int) []T {
-	x := make([]T, n)
-	values := [4]T{-2, -1, 1, 2}
-	for i := range x {
-		x[i] = values[p.random.Uint32()>>30]
-	}
-	return x
-}
-
-func gemmCase[T matmul.Float](p *problems, name string, n, threads int, multiply matmul.Func[T]) Case {
-	a, b, c := smallInts[T](p, n*n), smallInts[T](p, n*n), make([]T, n*n)
-	var elem float64 = 8
-	if _, ok := any(a).([]float32); ok {
-		elem = 4
-	}
-	side := float64(n)
-	return Case{
-		Name:    name,
-		Work:    Work{FLOPs: 2 * side * side * side, Bytes: 3 * side * side * elem},
-		Threads: threads,
-		Run:     func() { p.note(multiply(n, n, n, a, n, b, n, c, n)) },
-		Verify: func() error {
-			if p.err != nil {
-				return p.err
-			}
-			return checkProduct(p.random, n, a, b, c)
-		},
-	}
-}
-
-// checkProduct compares C·x with A·(B·x) for a random vector x of integers, all
-// exact in int64: n² work instead of n³. A wrong C passes with a chance below
-// one in a million (Freivalds 1979).
-func checkProduct[T matmul.Float](random *rand.Rand, n int, a, b, c []T) error {
-	x := make([]int64, n)
-	for i := range x {
-		x[i] = random.Int64N(1 << 20)
-	}
-	times := func(m []T, v []int64) ([]int64, error) {
-		out := make([]int64, n)
-		for i := range out {
-			for j, e := range m[i*n:][:n] {
-				f := float64(e)
-				if f != math.Trunc(f) || math.Abs(f) > 1<<24 { // NaN fails too
-					return nil, fmt.Errorf("element (%d, %d) is %v: a product of these matrices holds integers", i, j, e)
-				}
-				out[i] += int64(f) * v[j]
-			}
-		}
-		return out, nil
-	}
-	got, err := times(c, x)
-	if err != nil {
-		return err
-	}
-	bx, err := times(b, x)
-	if err != nil {
-		return err
-	}
-	want, err := times(a, bx)
-	if err != nil {
-		return err
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			return fmt.Errorf("row %d of the product is wrong", i)
-		}
-	}
-	return nil
-}
-
-const (
-	// maxRotation bounds the matrices; smaller ones would need thousands.
-	maxRotation = 64
-)
-
-func matrices(n int) string {
-	if n == 1 {
-		return "one matrix"
-	}
-	return fmt.Sprintf("%d matrices", n)
-}
-
-// most is how much memory the matrices may take together, in bytes. Memory that was
-// never touched is slow to get on a virtual machine: more would take seconds.
-const most = min(512<<20, math.MaxInt/8)
-
-// rotation returns over how many n×n float32 matrices a multiply goes that reads
-// them on so many threads, with what is to be said about it.
-func rotation(n, threads int, h Host) (count int, notes, warnings []string, err error) {
-	matrix := int64(n) * int64(n) * 4
-	one := int64(math.MaxInt / 4)
-	if free := cmp.Or(h.Free, h.Memory/2); free > 0 {
-		one = min(one, free/2)
-	}
-	if matrix > one {
-		return 0, nil, nil, fmt.Errorf("bench: Sizes.Vector is %d: its matrix takes %s and at most %s may be used: choose %d or less",
-			n, binarySize(matrix), binarySize(one), int(math.Sqrt(float64(one/4))))
-	}
-	set, doubt := h.MemorySet(threads, min(most, maxRotation*matrix))
-	last := h.LastLevel(threads)
-	count = int(max(1, set/matrix))
-	if doubt == "" {
-		count = int((set + matrix - 1) / matrix)
-	}
-	if total := int64(count) * matrix; last > 0 && total <= last {
-		count = 1
-		doubt = fmt.Sprintf("resident in cache: the matrix takes %s and the last-level caches are %s: this is not the rate of memory", binarySize(matrix), binarySize(last))
-	}
-	notes = append(notes, fmt.Sprintf("goes over %s, %s in all; last-level caches %s", matrices(count), binarySize(int64(count)*matrix), cmp.Or(sizeOf(last), "unknown")))
-	if doubt != "" {
-		warnings = append(warnings, doubt)
-	}
-	return count, notes, warnings, nil
-}
-
-func sizeOf(bytes int64) string {
-	if bytes == 0 {
-		return ""
-	}
-	return binarySize(bytes)
-}
-
-func matVecCase(p *problems, n int, multiply matmul.VecFunc[float32]) Case {
-	x, y := smallInts[float32](p, n), make([]float32, n)
-	var all [][]float32
-	next := 0
-	p.fill = func(count int, progress *steps) {
-		first := smallInts[float32](p, n*n)
-		all = append(all, first)
-		progress.step()
-		for len(all) < count {
-			// Equal content: what counts is that each has memory of its own.
-			all = append(all, append([]float32(nil), first...))
-			progress.step()
-		}
-	}
-	side := float64(n)
-	return Case{
-		Name:    fmt.Sprintf("gonum matrix–vector, %d×%d float32", n, n),
-		Work:    Work{FLOPs: 2 * side * side, Bytes: 4 * side * side},
-		Threads: 1,
-		Run: func() {
-			m := all[next]
-			if next++; next == len(all) {
-				next = 0
-			}
-			p.note(multiply(n, n, m, n, x, y))
-		},
-		Verify: func() error {
-			if p.err != nil {
-				return p.err
-			}
-			for i, got := range y {
-				var want int64
-				for j, e := range all[0][i*n:][:n] {
-					want += int64(e) * int64(x[j])
-				}
-				if float64(got) != float64(want) {
-					return fmt.Errorf("element %d is %v: it must be %d", i, got, want)
-				}
-			}
-			return nil
-		},
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"math"
-	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"memorywall/pkg/internal/host"
 	"memorywall/pkg/matmul"
 )
 
@@ -114,12 +114,12 @@ func TestFiveRatesBadArguments(t *testing.T) {
 	wantError(t, err, "Options.Samples is -1")
 
 	// A machine with little memory.
-	_, err = fiveRates(Sizes{8, 8, 4096}, Options{}, Host{GOMAXPROCS: 1, Free: 32 << 20})
+	_, err = fiveRates(Sizes{8, 8, 4096}, Options{}, host.Host{GOMAXPROCS: 1, Free: 32 << 20})
 	wantError(t, err, "Sizes.Vector is 4096", "64 MiB", "at most 16 MiB", "choose 2048 or less")
 }
 
 func TestFiveRatesQuota(t *testing.T) {
-	h := Host{GOMAXPROCS: 4, Quota: 1.5}
+	h := host.Host{GOMAXPROCS: 4, Quota: 1.5}
 	rates, err := fiveRates(Sizes{Small: 65, Large: 64, Vector: 8}, Options{MinTime: time.Microsecond, Samples: 1}, h)
 	if err != nil {
 		t.Fatal(err)
@@ -132,78 +132,74 @@ func TestFiveRatesQuota(t *testing.T) {
 	}
 }
 
-func TestRotation(t *testing.T) {
+func TestRing(t *testing.T) {
 	const mib = 1 << 20
-	l3 := func(sizes ...int64) Host { return Host{LastLevels: sizes} }
-	free := func(h Host, bytes int64) Host {
+	l3 := func(sizes ...int64) host.Host { return host.Host{LastLevels: sizes} }
+	free := func(h host.Host, bytes int64) host.Host {
 		h.Free = bytes
 		return h
 	}
 	for _, c := range []struct {
 		name    string
-		n       int
+		n       int64
 		threads int
-		h       Host
+		limit   int64
+		h       host.Host
 		count   int
-		warning string
+		doubt   string
 	}{
-		{"four times the cache", 2048, 1, l3(32 * mib), 8, ""},
-		{"rounded up", 2048, 1, l3(31 * mib), 8, ""},
-		{"one is enough", 4096, 1, l3(16 * mib), 1, ""},
-		{"one thread reaches one of eight", 2048, 1, l3(slices.Repeat([]int64{32 * mib}, 8)...), 8, ""},
-		{"two threads reach two", 2048, 2, l3(slices.Repeat([]int64{32 * mib}, 8)...), 16, ""},
-		{"more than the limit", 2048, 1, l3(200 * mib), 32, "at most 512 MiB, 2.6 times the last-level caches of 200 MiB and not 4 times"},
-		{"hopeless: one, and a warning", 2048, 1, l3(1024 * mib), 1, "resident in cache"},
-		{"small matrices stay in the cache", 32, 1, l3(8 * mib), 1, "resident in cache"},
-		{"little memory", 2048, 1, free(l3(32*mib), 192*mib), 3, "1.5 times"},
-		{"very little memory", 2048, 1, free(l3(32*mib), 32*mib), 1, "resident in cache"},
-		{"cache unknown", 2048, 1, Host{}, 16, "last-level cache is unknown"},
+		{"four times the cache", 2048, 1, 512 * mib, l3(32 * mib), 8, ""},
+		{"rounded up", 2048, 1, 512 * mib, l3(31 * mib), 8, ""},
+		{"one is enough", 4096, 1, 512 * mib, l3(16 * mib), 1, ""},
+		{"one thread reaches one of eight", 2048, 1, 512 * mib, l3(slices.Repeat([]int64{32 * mib}, 8)...), 8, ""},
+		{"two threads reach two", 2048, 2, 512 * mib, l3(slices.Repeat([]int64{32 * mib}, 8)...), 16, ""},
+		{"more than the limit", 2048, 1, 512 * mib, l3(200 * mib), 32, "at most 512 MiB, 2.6 times the last-level caches of 200 MiB and not 4 times"},
+		{"hopeless: one, and a warning", 2048, 1, 512 * mib, l3(1024 * mib), 1, "resident in cache"},
+		{"small matrices stay in the cache", 32, 1, 512 * mib, l3(8 * mib), 1, "resident in cache"},
+		{"little memory", 2048, 1, 512 * mib, free(l3(32*mib), 192*mib), 3, "1.5 times"},
+		{"very little memory", 2048, 1, 512 * mib, free(l3(32*mib), 32*mib), 1, "resident in cache"},
+		{"cache unknown", 2048, 1, 512 * mib, host.Host{}, 16, "last-level cache is unknown"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			if math.MaxInt == math.MaxInt32 && c.name == "more than the limit" {
-				t.Skip("the budget is smaller in a 32-bit address space")
-			}
-			count, notes, warnings, err := rotation(c.n, c.threads, c.h)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if count != c.count {
-				t.Errorf("count is %d; want %d", count, c.count)
-			}
-			if len(notes) != 1 || !strings.Contains(notes[0], matrices(count)) {
-				t.Errorf("notes are %q: they do not say %q", notes, matrices(count))
-			}
-			if c.warning == "" {
-				wantWarnings(t, warnings)
-			} else {
-				wantWarnings(t, warnings, c.warning)
-			}
-		})
+		var r Ring[float32]
+		if count := r.count(c.n*c.n*4, c.threads, c.limit, c.h); count != c.count {
+			t.Errorf("%s: count is %d; want %d", c.name, count, c.count)
+		}
+		if want := strconv.Itoa(c.count) + " matrices"; c.count > 1 && !strings.Contains(r.Note, want) {
+			t.Errorf("%s: note is %q: it does not say %q", c.name, r.Note, want)
+		}
+		if !strings.Contains(r.Doubt, c.doubt) || (r.Doubt == "") != (c.doubt == "") {
+			t.Errorf("%s: doubt is %q; want %q", c.name, r.Doubt, c.doubt)
+		}
 	}
 }
 
-// The matrix–vector case takes its matrices in turn, each with memory of its own.
+// A case takes the matrices of a ring in turn, each with memory of its own.
 func TestMatricesInTurn(t *testing.T) {
-	p := &problems{random: rand.New(rand.NewPCG(7, 8))}
+	r, err := NewRing[float32](300, 100, 1, 4*300*100*3, host.Host{LastLevels: []int64{100_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.Len() != 3 || r.Bytes() != 360_000 {
+		t.Fatalf("%d matrices of %d bytes", r.Len(), r.Bytes())
+	}
 	var order []*float32
-	c := matVecCase(p, 4, func(m, n int, a []float32, lda int, x, y []float32) error {
+	c := MultiplyVec("v", 300, 100, 1, func(m, n int, a []float32, lda int, x, y []float32) error {
 		order = append(order, &a[0])
 		return nil
-	})
-	const count = 3
-	p.fill(count, newSteps(count, nil))
-	for range 2 * count {
+	}, r)
+	for range 6 {
 		c.Run()
 	}
 	seen := make(map[*float32]bool)
-	for i, a := range order[:count] {
+	for i, a := range order[:3] {
 		seen[a] = true
-		if order[count+i] != a {
-			t.Errorf("call %d does not come back to the matrix of call %d", count+i, i)
+		if order[3+i] != a {
+			t.Errorf("call %d does not come back to the matrix of call %d", 3+i, i)
 		}
 	}
-	if len(seen) != count {
-		t.Errorf("%d calls went over %d matrices", count, len(seen))
+	if len(seen) != 3 {
+		t.Errorf("3 calls went over %d matrices", len(seen))
 	}
 }
 
@@ -212,13 +208,13 @@ func TestGonumThreads(t *testing.T) {
 		{1, 1, 8, 1}, {64, 64, 8, 1}, {65, 64, 8, 1}, {64, 192, 8, 1}, // 1, 1, 2 and 3 blocks
 		{65, 65, 8, 4}, {96, 96, 8, 4}, {96, 96, 2, 2}, {96, 96, 1, 1}, {64, 193, 8, 4}, {1024, 1024, 8, 8}, {1024, 1024, 512, 256},
 	} {
-		if got := gonumThreads(c.m, c.n, c.procs); got != c.want {
-			t.Errorf("gonumThreads(%d, %d, %d) is %d; want %d", c.m, c.n, c.procs, got, c.want)
+		if got := GonumThreads(c.m, c.n, c.procs); got != c.want {
+			t.Errorf("GonumThreads(%d, %d, %d) is %d; want %d", c.m, c.n, c.procs, got, c.want)
 		}
 	}
 }
 
-// What gonumThreads says is read from gonum's source: this test holds it to the
+// What GonumThreads says is read from gonum's source: this test holds it to the
 // version in use.
 func TestGonumSource(t *testing.T) {
 	pkg, err := build.Import("gonum.org/v1/gonum/blas/gonum", ".", 0)
@@ -260,9 +256,8 @@ func TestGonumSource(t *testing.T) {
 }
 
 func TestSmallInts(t *testing.T) {
-	p := &problems{random: rand.New(rand.NewPCG(1, 2))}
 	seen := make(map[float32]int)
-	for _, x := range smallInts[float32](p, 1000) {
+	for _, x := range SmallInts(make([]float32, 1000)) {
 		seen[x]++
 	}
 	if len(seen) != 4 || seen[-2] == 0 || seen[-1] == 0 || seen[1] == 0 || seen[2] == 0 {
@@ -270,54 +265,52 @@ func TestSmallInts(t *testing.T) {
 	}
 }
 
+// A single wrong element is found wherever it stands, in every shape.
 func TestCheckProduct(t *testing.T) {
-	const n = 9
-	p := &problems{random: rand.New(rand.NewPCG(3, 4))}
-	a, b, c := smallInts[float64](p, n*n), smallInts[float64](p, n*n), make([]float64, n*n)
-	if err := matmul.Naive(n, n, n, a, n, b, n, c, n); err != nil {
-		t.Fatal(err)
-	}
-	if err := checkProduct(p.random, n, a, b, c); err != nil {
-		t.Fatalf("a right product is refused: %v", err)
-	}
-	for i, right := range c {
-		for _, wrong := range []float64{right + 1, right - 1, right + 0.5, -1e9, math.NaN(), math.Inf(1), math.Inf(-1), right + 1e-9} {
-			c[i] = wrong
-			if err := checkProduct(p.random, n, a, b, c); err == nil {
-				t.Errorf("element %d is %v and not %v: no error", i, wrong, right)
-			}
+	for _, shape := range [][3]int{{9, 9, 9}, {1, 7, 5}, {7, 1, 5}, {4, 6, 1}} {
+		m, n, k := shape[0], shape[1], shape[2]
+		a, b, c := SmallInts(make([]float64, m*k)), SmallInts(make([]float64, k*n)), make([]float64, m*n)
+		if err := matmul.Naive(m, n, k, a, k, b, n, c, n); err != nil {
+			t.Fatal(err)
 		}
-		c[i] = right
+		if err := CheckProduct(m, n, k, a, b, c); err != nil {
+			t.Fatalf("%v: a right product is refused: %v", shape, err)
+		}
+		for i, right := range c {
+			for _, wrong := range []float64{right + 1, right - 1, right + 0.5, -1e9, math.NaN(), math.Inf(1), math.Inf(-1), right + 1e-9} {
+				c[i] = wrong
+				if err := CheckProduct(m, n, k, a, b, c); err == nil {
+					t.Errorf("%v: element %d is %v and not %v: no error", shape, i, wrong, right)
+				}
+			}
+			c[i] = right
+		}
 	}
 }
 
 // A multiply that is wrong, or that fails, is not timed.
 func TestWrongMultiplyIsNotTimed(t *testing.T) {
-	p := &problems{random: rand.New(rand.NewPCG(5, 6))}
-	c := gemmCase(p, "wrong", 8, 1, func(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) error {
+	r, err := NewRing[float32](8, 8, 0, 0, host.Host{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	_, err = Compare(Options{MinTime: time.Microsecond}, Multiply("wrong", 8, 8, 8, 1, func(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) error {
 		err := matmul.Naive(m, n, k, a, lda, b, ldb, c, ldc)
 		c[63]++
 		return err
-	})
-	_, err := Compare(Options{MinTime: time.Microsecond}, c)
+	}, r))
 	wantError(t, err, `"wrong"`, "row 7")
-
-	p = &problems{random: p.random}
-	c = gemmCase(p, "failing", 8, 1, func(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) error {
+	_, err = Compare(Options{MinTime: time.Microsecond}, Multiply("failing", 8, 8, 8, 1, func(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) error {
 		return matmul.Naive(-1, n, k, a, lda, b, ldb, c, ldc)
-	})
-	_, err = Compare(Options{MinTime: time.Microsecond}, c)
+	}, r))
 	wantError(t, err, `"failing"`, "m is -1")
-
-	p = &problems{random: p.random}
-	v := matVecCase(p, 8, func(m, n int, a []float32, lda int, x, y []float32) error {
+	_, err = Compare(Options{MinTime: time.Microsecond}, MultiplyVec("vector", 8, 8, 1, func(m, n int, a []float32, lda int, x, y []float32) error {
 		err := matmul.MatVec(m, n, a, lda, x, y)
 		y[3]++
 		return err
-	})
-	p.fill(2, newSteps(2, nil))
-	_, err = Compare(Options{MinTime: time.Microsecond}, v)
-	wantError(t, err, "matrix–vector", "element 3")
+	}, r))
+	wantError(t, err, "vector", "row 3")
 }
 
 func TestRateString(t *testing.T) {

@@ -1,13 +1,16 @@
 package bench
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,6 +54,10 @@ func TestBadArguments(t *testing.T) {
 	wantError(t, err, `"a"`, "Threads", "-2")
 	_, err = Compare(Options{}, Case{Name: "a", Run: f}, Case{Name: "b"})
 	wantError(t, err, `"b"`, "nil")
+	_, err = Compare(Options{}, Case{Name: "a", Run: f, Timed: func(int) (time.Duration, error) { return 1, nil }})
+	wantError(t, err, `"a"`, "there are two")
+	_, err = Compare(Options{Time: -1}, Case{Name: "a", Run: f})
+	wantError(t, err, "Options.Time is -1ns")
 }
 
 func TestDefaults(t *testing.T) {
@@ -484,10 +491,7 @@ func TestSpeedups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Speedups(r[0], r[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := Speedups(r[0], r[1])
 	want := Speedup{Base: "slow", Other: "fast", Rounds: []float64{2, 2, 2.2}, Min: 2, Median: 2, Max: 2.2}
 	if s.Base != want.Base || s.Other != want.Other {
 		t.Errorf("speedup is of %q over %q", s.Other, s.Base)
@@ -512,9 +516,8 @@ func TestSpeedups(t *testing.T) {
 	if err := json.Unmarshal(b, &back); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Speedups(back[0], back[1])
-	if err != nil || !reflect.DeepEqual(again, s) {
-		t.Errorf("after JSON: %+v, %v; want %+v", again, err, s)
+	if again := Speedups(back[0], back[1]); !reflect.DeepEqual(again, s) {
+		t.Errorf("after JSON: %+v; want %+v", again, s)
 	}
 
 	clock.work(time.Second)
@@ -522,17 +525,13 @@ func TestSpeedups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Speedups(r[0], other)
-	wantError(t, err, `"slow"`, `"apart"`, "not timed in one run")
-	_, err = Speedups(Result{Name: "a"}, Result{Name: "b"})
-	wantError(t, err, "not timed in one run")
+	wantError(t, arg.Maybe(func() { Speedups(r[0], other) }), `"slow"`, `"apart"`, "not timed in one run")
+	wantError(t, arg.Maybe(func() { Speedups(Result{Name: "a"}, Result{Name: "b"}) }), "not timed in one run")
 	empty := Result{Name: "a", Started: clock.now()}
-	_, err = Speedups(empty, empty)
-	wantError(t, err, "no samples")
+	wantError(t, arg.Maybe(func() { Speedups(empty, empty) }), "no samples")
 	zero := r[1]
 	zero.Samples = []float64{0.03, 0, 0.03}
-	_, err = Speedups(r[0], zero)
-	wantError(t, err, "round 1")
+	wantError(t, arg.Maybe(func() { Speedups(r[0], zero) }), "round 1")
 }
 
 func TestResolution(t *testing.T) {
@@ -586,5 +585,168 @@ func TestRealClock(t *testing.T) {
 	}
 	if !(r.Min > 0) || !(r.GFLOPS() > 0) || len(r.Samples) != 2 || r.Started.IsZero() {
 		t.Errorf("result is %+v", r)
+	}
+}
+
+// What keeps its own clock is timed by that, and its error ends the run.
+func TestTimed(t *testing.T) {
+	clock := &fakeClock{}
+	calls, warmed := 0, 0
+	c := Case{Name: "beside", Warm: func() { warmed++ }, Timed: func(n int) (time.Duration, error) {
+		clock.work(time.Hour) // what the caller's clock says does not count
+		calls += n
+		return time.Duration(n) * 4 * time.Millisecond, nil
+	}}
+	r, err := Compare(clock.options(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r[0].Min != 0.004 || r[0].Max != 0.004 || r[0].Calls < 5 || warmed != DefaultSamples {
+		t.Errorf("%+v, warmed up %d times", r[0], warmed)
+	}
+	broken := errors.New("gone")
+	c.Timed = func(int) (time.Duration, error) { return 0, broken }
+	_, err = Compare(clock.options(), c)
+	wantError(t, err, `"beside"`, "gone")
+	if !errors.Is(err, broken) {
+		t.Error("the error does not wrap what Timed returned")
+	}
+}
+
+// Compare with a time goes on until the best samples of all cases agree, in whole
+// rounds.
+func TestCompareTakesItsTime(t *testing.T) {
+	for _, c := range []struct {
+		time    time.Duration
+		samples int
+	}{{0, 2}, {250 * time.Millisecond, 3}, {time.Minute, 9}} {
+		clock := &fakeClock{}
+		o := clock.options()
+		o.Samples, o.Time = 2, c.time
+		n := 0
+		r, err := Compare(o, Case{Name: "restless", Run: func() {
+			// The three best agree from the ninth sample on.
+			cost := []time.Duration{25, 25, 25, 29, 28, 27, 26, 25, 24, 23, 22, 22}[min(n, 11)]
+			n++
+			clock.work(cost * time.Millisecond)
+		}}, Case{Name: "steady", Run: func() { clock.work(20 * time.Millisecond) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r[0].Samples) != c.samples && c.time != time.Minute || len(r[1].Samples) != len(r[0].Samples) || !r[0].settled() && c.time == time.Minute {
+			t.Errorf("%v: %d samples and %d: %v", c.time, len(r[0].Samples), len(r[1].Samples), r[0].Samples)
+		}
+	}
+}
+
+// Sample comes back to each case at another time of the run, and goes on with those
+// whose best was seen at one visit alone, for as long as there is time.
+func TestSample(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name   string
+		time   time.Duration
+		slow   func(visit int) bool // of the case that is disturbed
+		visits int                  // of that case
+		doubt  string
+	}{
+		{"steady", 10 * time.Second, func(int) bool { return false }, 2, ""},
+		{"slow at first", 10 * time.Second, func(v int) bool { return v == 0 }, 3, ""},
+		{"fast once: all of the time is used", 10 * time.Second, func(v int) bool { return v != 1 }, 0, "the best of one visit lies 8.0% below that of the others: another run"},
+		{"no time for a second visit", 1, func(int) bool { return false }, 1, ""},
+	} {
+		clock := &fakeClock{}
+		o := clock.options()
+		o.MinTime, o.Time = ms, c.time
+		visit := -1
+		var seen []string
+		o.Progress = func(done, total int) { seen = append(seen, fmt.Sprintf("%d/%d", done, total)) }
+		r, err := Sample(context.Background(), o,
+			Case{Name: "disturbed", Warm: func() { visit++ }, Run: func() {
+				if visit >= 0 && c.slow(visit) {
+					clock.work(80 * time.Microsecond)
+				}
+				clock.work(ms)
+			}},
+			Case{Name: "steady", Run: func() { clock.work(2 * ms) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(r[0].Visits); c.visits > 0 && got != c.visits || len(r[0].Samples) != visitSamples*got {
+			t.Errorf("%s: %d visits with %d samples; want %d visits", c.name, got, len(r[0].Samples), c.visits)
+		}
+		if c.visits == 0 && clock.at < c.time {
+			t.Errorf("%s: it ended after %v of %v", c.name, clock.at, c.time)
+		}
+		if len(r[1].Visits) > 2 {
+			t.Errorf("%s: the steady one was visited %d times", c.name, len(r[1].Visits))
+		}
+		if c.doubt == "" {
+			wantWarnings(t, r[0].Warnings)
+		} else if !strings.Contains(strings.Join(r[0].Warnings, "\n"), c.doubt) {
+			t.Errorf("%s: warnings %q", c.name, r[0].Warnings)
+		}
+		if seen[0] != "0/4" || seen[len(seen)-1] != "4/4" {
+			t.Errorf("%s: progress is %v", c.name, seen)
+		}
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	clock := &fakeClock{}
+	_, err := Sample(ctx, clock.options(), Case{Name: "a", Run: func() { clock.work(time.Second); cancel() }})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSettled(t *testing.T) {
+	for _, c := range []struct {
+		samples []float64
+		want    bool
+	}{{nil, false}, {[]float64{100, 100}, false}, {[]float64{100, 100.5, 500, 100.9}, true}, {[]float64{100, 100.5, 101.1}, false}} {
+		r := Result{Samples: c.samples}
+		if got := r.settled(); got != c.want {
+			t.Errorf("%v: %v", c.samples, got)
+		}
+	}
+}
+
+// Every thread is in the work at once: each waits there for the others.
+func TestCrew(t *testing.T) {
+	for _, n := range []int{1, 2, 3} {
+		crew := NewCrew(n)
+		for range 20 {
+			var in atomic.Int32
+			seen := make([]int, n)
+			d := crew.Run(func(i int) {
+				seen[i]++
+				in.Add(1)
+				for in.Load() < int32(n) {
+					runtime.Gosched()
+				}
+			})
+			if d < 0 || slices.ContainsFunc(seen, func(calls int) bool { return calls != 1 }) {
+				t.Fatalf("%d threads were called %v times in %v", n, seen, d)
+			}
+		}
+		crew.Close()
+	}
+}
+
+// benchstat reads a name without spaces, an even number of fields, one line a sample.
+func TestWriteBenchmarks(t *testing.T) {
+	var b strings.Builder
+	err := WriteBenchmarks(&b, "Some  CPU", Result{Name: "gemm float32 64×64", Work: Work{FLOPs: 2e6, Bytes: 1e6}, Threads: 2, Calls: 3, Samples: []float64{0.001, 0.002}}, Result{Name: "éa", Calls: 1, Samples: []float64{3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"cpu: Some CPU\n", "Unit GFLOP/s better=higher\n",
+		"BenchmarkGemm_float32_64×64-2\t3\t1e+06 ns/op\t2 GFLOP/s\t1 GB/s\nBenchmarkGemm_float32_64×64-2\t3\t2e+06 ns/op\t1 GFLOP/s\t0.5 GB/s\n",
+		"BenchmarkÉa\t1\t3e+09 ns/op\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
 	}
 }

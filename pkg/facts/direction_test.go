@@ -73,7 +73,7 @@ func TestDirection(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"probe", "matmul", "llama", "bench"} {
+	for _, name := range []string{"probe", "matmul", "llama", "bench", "machine", "ladder"} {
 		p, ok := all[base+name]
 		if !ok {
 			t.Fatalf("no package %s", base+name)

@@ -110,3 +110,14 @@ func (m Machine) Times(flops, bytes float64) Times {
 	arg.Positive("roofline", "memory time", t.Memory, "s")
 	return t
 }
+
+// WriteAllocate returns how many bytes move for each byte that a loop sees, when a
+// store first reads its line, as in most CPUs: (loads + 2·stores)/(loads + stores)
+// for so many loads and stores of one element, 3/2 for a copy and 4/3 for a triad
+// a = b + s·c. It panics unless there is one of either and none is negative.
+func WriteAllocate(loads, stores int64) float64 {
+	arg.AtLeast("roofline", "loads", loads, 0)
+	arg.AtLeast("roofline", "stores", stores, 0)
+	arg.Size("roofline", "loads + stores", loads+stores)
+	return float64(loads+2*stores) / float64(loads+stores)
+}

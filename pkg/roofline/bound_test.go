@@ -140,3 +140,19 @@ func TestLatency(t *testing.T) {
 		}
 	}
 }
+
+func TestWriteAllocate(t *testing.T) {
+	for _, c := range []struct {
+		loads, stores int64
+		want          float64
+	}{{1, 0, 1}, {0, 1, 2}, {1, 1, 1.5}, {2, 1, 4.0 / 3}} {
+		if got := WriteAllocate(c.loads, c.stores); got != c.want {
+			t.Errorf("%d loads and %d stores: %v, want %v", c.loads, c.stores, got, c.want)
+		}
+	}
+	for _, bad := range [][2]int64{{0, 0}, {-1, 2}, {2, -1}} {
+		if err := Maybe(func() { WriteAllocate(bad[0], bad[1]) }); err == nil {
+			t.Errorf("%v: no error", bad)
+		}
+	}
+}

@@ -9,7 +9,8 @@ import (
 
 // Machine is the whole of what the model knows about a chip: how fast it
 // computes and how fast its slow memory feeds it. A machine from a data sheet
-// and a machine that was measured have the same type and the same JSON form.
+// and a machine that was measured have the same type and the same JSON form
+// (package machine keeps how it was measured).
 type Machine struct {
 	Name   string `json:"name"`
 	Source string `json:"source"` // where Peak and Bandwidth come from: document and revision, or how they were measured
@@ -27,10 +28,6 @@ type Machine struct {
 	// [Slack] for measured roofs, 0 for those of a data sheet, whose figures are
 	// exact to the last digit printed.
 	Tolerance float64 `json:"-"`
-
-	// Measured is what a measured machine has beyond the two numbers. It is nil
-	// for a machine from a data sheet.
-	Measured *Measured `json:"measured,omitempty"`
 }
 
 // A100 returns the reference chip of the lesson, the NVIDIA A100 80GB SXM.

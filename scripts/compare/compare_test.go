@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"memorywall/pkg/bench"
+	"memorywall/pkg/machine"
 	"memorywall/pkg/matmul"
 )
 
 // A shape measured without OpenBLAS: every figure is there and makes sense, and
 // the row's JSON has the keys that readers of a stored run rely on.
 func TestMeasure(t *testing.T) {
-	m := &meter{isa: matmul.ISAs()[0], quick: true, memory: 1 << 20, host: bench.Host{LastLevels: []int64{1 << 20}}}
+	m := &meter{isa: matmul.ISAs()[0], quick: true, memory: 1 << 20, host: machine.Host{LastLevels: []int64{1 << 20}}}
 	for _, s := range []shape{
 		{op: "gemm", dtype: "float32", m: 48, n: 48, k: 48, threads: 1, copies: 2},
 		{op: "gemm", dtype: "float64", m: 4, n: 128, k: 128, threads: 2, weights: true, copies: 1},

@@ -29,7 +29,7 @@ import (
 	"strings"
 	"time"
 
-	"memorywall/pkg/bench"
+	"memorywall/pkg/machine"
 	"memorywall/pkg/matmul"
 	"memorywall/scripts/internal/command"
 )
@@ -74,10 +74,10 @@ type Row struct {
 
 // A Report is a whole run.
 type Report struct {
-	Host     bench.Host `json:"host"`
-	OpenBLAS string     `json:"openblas"` // version and kernel, or why it is missing
-	ISAs     []string   `json:"isas"`
-	Rows     []Row      `json:"rows"`
+	Host     machine.Host `json:"host"`
+	OpenBLAS string       `json:"openblas"` // version and kernel, or why it is missing
+	ISAs     []string     `json:"isas"`
+	Rows     []Row        `json:"rows"`
 }
 
 func main() {
@@ -99,7 +99,7 @@ type choice struct {
 	isa, python, core string
 	only, table       string
 	memory            int64
-	host              bench.Host
+	host              machine.Host
 	shapes            []shape
 }
 
@@ -126,7 +126,7 @@ the machine, a changing clock and threads that share a core do that. A ?? marks
 such a row, in JSON the field "doubt", and in the table of --table "(doubtful)".`
 
 func parse(args []string, help io.Writer) (choice, error) {
-	c := choice{host: bench.ReadHost()}
+	c := choice{host: machine.ReadHost()}
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
 	f.BoolVar(&c.quick, "quick", false, "fewer shapes and turns: under 40 seconds instead of under three minutes")
 	f.BoolVar(&c.json, "json", false, "print the run as JSON, for --table to read")

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"memorywall/pkg/bench"
+	"memorywall/pkg/machine"
 	"memorywall/pkg/matmul"
 	"memorywall/pkg/probe"
 )
@@ -83,7 +84,7 @@ type meter struct {
 	blas   *openBLAS // nil if missing
 	quick  bool
 	memory int64 // most bytes of weights on each side
-	host   bench.Host
+	host   machine.Host
 	load   func(p []byte, passes int) error // of the fastest loop
 	read   map[int]float64                  // bandwidth of so many threads, GB/s
 
@@ -349,23 +350,22 @@ func (m *meter) peak(s shape, size float64) (float64, error) {
 }
 
 func peak[T probe.Float](isa string, threads int) (float64, error) {
-	const rounds, times = 400_000, 8
-	loops := make([]*probe.Compute[T], threads)
-	for i := range loops {
-		var err error
-		if loops[i], err = probe.NewCompute[T](isa); err != nil {
-			return 0, err
-		}
+	crew := bench.NewCrew(threads)
+	defer crew.Close()
+	c, _, err := machine.Peak[T](crew, isa)
+	if err != nil {
+		return 0, err
 	}
-	t := bench.Together(threads, times, func(i, _ int) { loops[i].Run(rounds) })
-	return float64(threads) * times * rounds * float64(loops[0].FLOPs()) / sum(t) * 1e-9, nil
+	return once(c, c.Work.FLOPs)
 }
 
-func sum(all []float64) (s float64) {
-	for _, x := range all {
-		s += x
+// once returns the rate of the best of some samples of a roof, in 10^9 a second.
+func once(c bench.Case, work float64) (float64, error) {
+	r, err := bench.Compare(bench.Options{Samples: 3}, c)
+	if err != nil {
+		return 0, err
 	}
-	return s
+	return work / r[0].Min * 1e-9, nil
 }
 
 // passes is how many arrays a turn of bandwidth reads: as with a multiply, the
@@ -375,25 +375,17 @@ const passes = 8
 // bandwidth measures how fast so many threads read arrays together, GB/s. All
 // that array returns must be equally long.
 func (m *meter) bandwidth(threads int, array func(pass int) []byte) (float64, error) {
-	p := array(0)
-	if m.load == nil {
-		load, err := bench.FastestLoad(p[:len(p)/probe.RoundBytes*probe.RoundBytes])
-		if err != nil {
-			return 0, err
-		}
-		m.load = load.Load
-	}
-	part := len(p) / threads / probe.RoundBytes * probe.RoundBytes
-	errs := make([]error, threads)
-	t := bench.Together(threads, passes, func(i, k int) {
-		if err := m.load(array(k)[i*part:][:part], 1); err != nil {
-			errs[i] = err
-		}
+	crew := bench.NewCrew(threads)
+	defer crew.Close()
+	pass := 0
+	c, err := machine.Read(crew, func() []byte {
+		pass++
+		return array(pass - 1)
 	})
-	if err := errors.Join(errs...); err != nil {
+	if err != nil {
 		return 0, err
 	}
-	return passes * float64(threads) * float64(part) / sum(t) * 1e-9, nil
+	return once(c, c.Work.Bytes)
 }
 
 // bandwidthOnce measures the memory roof of so many threads for the shapes that

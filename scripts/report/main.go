@@ -24,6 +24,7 @@ import (
 
 	"memorywall/pkg/bench"
 	"memorywall/pkg/facts"
+	"memorywall/pkg/machine"
 	"memorywall/scripts/internal/command"
 )
 
@@ -146,7 +147,7 @@ func printRates(stdout, stderr io.Writer, sizes bench.Sizes, rates measure) erro
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Measured on: %v\n", bench.ReadHost())
+	fmt.Fprintf(&b, "Measured on: %v\n", machine.ReadHost())
 	// Two rates may come from one measurement: say what it has to say once.
 	said := map[string]bool{}
 	tell := func(r bench.Rate, kind string, lines []string) {

@@ -14,6 +14,7 @@ import (
 
 	"memorywall/pkg/bench"
 	"memorywall/pkg/facts"
+	"memorywall/pkg/machine"
 )
 
 // call runs the command with rates that measure nothing.
@@ -237,7 +238,7 @@ func TestTime(t *testing.T) {
 	if want := (bench.Sizes{Small: 8, Large: 16, Vector: 32}); asked != want {
 		t.Errorf("sizes are %+v, want %+v", asked, want)
 	}
-	if !strings.HasPrefix(stdout, "Measured on: "+bench.ReadHost().String()+"\n") {
+	if !strings.HasPrefix(stdout, "Measured on: "+machine.ReadHost().String()+"\n") {
 		t.Errorf("no host in %q", stdout)
 	}
 	for _, part := range []string{"loop: 1.5 GFLOP/s", "M·x: 2.5 GFLOP/s", "M·x: 5 GB/s", "2 threads"} {

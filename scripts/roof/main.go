@@ -26,20 +26,19 @@ import (
 	"syscall"
 	"time"
 
-	"memorywall/pkg/bench"
-	"memorywall/pkg/roofline"
+	"memorywall/pkg/machine"
 	"memorywall/scripts/internal/command"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr, bench.MeasureRoof)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr, machine.Measure)
 	stop()
 	os.Exit(code)
 }
 
-// measure is bench.MeasureRoof, or what a test puts in its place.
-type measure = func(context.Context, bench.RoofOptions) (roofline.Machine, error)
+// measure is machine.Measure, or what a test puts in its place.
+type measure = func(context.Context, machine.Options) (machine.Machine, error)
 
 // run returns the exit code: 0, 1 for a failure, 2 for a mistake in the call,
 // 130 for an interrupt.
@@ -60,7 +59,7 @@ type choice struct {
 	out     string
 	json    bool
 	compare []string
-	options bench.RoofOptions
+	options machine.Options
 	given   map[string]string // the flags that were given, and their values
 }
 
@@ -75,7 +74,7 @@ func parse(args []string, help io.Writer) (choice, error) {
 	f.StringVar(&c.out, "out", "", "the `file` to write (default: my-roof.json in the checkout); a file that is there is replaced,\n"+
 		"and if its run measured longer, as when --quick follows a full run, a line says so before this one begins")
 	f.BoolVar(&c.json, "json", false, "print the machine file instead of the tables; it is written too")
-	f.BoolVar(&quick, "quick", false, fmt.Sprintf("take %v instead of %v", bench.QuickRoofTime, bench.DefaultRoofTime))
+	f.BoolVar(&quick, "quick", false, fmt.Sprintf("take %v instead of %v", machine.QuickTime, machine.DefaultTime))
 	f.DurationVar(&c.options.Time, "time", 0, "how long to measure, for instance 60s")
 	f.IntVar(&c.options.Threads, "threads", 0, "how many threads \"all cores\" are (default: as many as may run at once)")
 	f.StringVar(&memory, "memory", "", "the most memory to use, for instance 4GiB (default: what the roof of memory needs); never more than a quarter of what is free")
@@ -100,7 +99,7 @@ func parse(args []string, help io.Writer) (choice, error) {
 		return c, errors.New("--quick and --time are given: choose one")
 	}
 	if quick {
-		c.options.Time = bench.QuickRoofTime
+		c.options.Time = machine.QuickTime
 	}
 	if has("memory") {
 		n, err := parseSize(memory)
@@ -110,7 +109,7 @@ func parse(args []string, help io.Writer) (choice, error) {
 		c.options.MaxBytes = n
 	}
 	if c.out == "" {
-		c.out = bench.MachinePath()
+		c.out = machine.Path()
 	}
 	return c, nil
 }
@@ -153,9 +152,9 @@ func measureAndSave(ctx context.Context, c choice, stdout, stderr io.Writer, roo
 		return err
 	}
 	// What was measured is printed even if it cannot be kept.
-	unsaved := bench.SaveMachine(c.out, m)
+	unsaved := machine.Save(c.out, m)
 	if c.json {
-		text, err := roofline.EncodeMachine(m)
+		text, err := machine.Encode(m)
 		if err == nil {
 			_, err = stdout.Write(text)
 		}
@@ -186,16 +185,16 @@ func writable(path string) error {
 // replaced returns a line about the run in the file to be written, if that one
 // measured longer than this one will.
 func replaced(c choice) string {
-	before, err := bench.LoadMachine(c.out)
+	before, err := machine.Load(c.out)
 	if err != nil || before.Measured == nil {
 		return ""
 	}
-	took, now := before.Measured.Seconds, cmp.Or(c.options.Time, bench.DefaultRoofTime)
+	took, now := before.Measured.Seconds, cmp.Or(c.options.Time, machine.DefaultTime)
 	if took < 1.5*now.Seconds() {
 		return ""
 	}
 	kind := "a longer run"
-	if took >= bench.DefaultRoofTime.Seconds() {
+	if took >= machine.DefaultTime.Seconds() {
 		kind = "a full run"
 	}
 	return fmt.Sprintf("roof: %s holds %s, of %.0f s from %s: this one of %v will replace it (Ctrl-C keeps it, --out FILE keeps both)\n",
@@ -206,7 +205,7 @@ func replaced(c choice) string {
 // flag that sets it, with the value that was given.
 func named(err error, given map[string]string) error {
 	for _, o := range []struct{ field, flag string }{{"Time", "time"}, {"Threads", "threads"}, {"MaxBytes", "memory"}} {
-		rest, ok := strings.CutPrefix(err.Error(), "bench: RoofOptions."+o.field+" is ")
+		rest, ok := strings.CutPrefix(err.Error(), "machine: Options."+o.field+" is ")
 		if !ok {
 			continue
 		}

@@ -10,37 +10,37 @@ import (
 	"testing"
 	"time"
 
-	"memorywall/pkg/bench"
+	"memorywall/pkg/machine"
 	"memorywall/pkg/roofline"
 )
 
-func level(name string, threads int, rate float64) roofline.Level {
-	return roofline.Level{Name: name, Threads: threads, From: 1 << 14, To: 1 << 20, Bandwidth: rate,
-		Rates: map[string]float64{roofline.LoadLoop: rate, roofline.TriadLoop: rate * 0.75}}
+func level(name string, threads int, rate float64) machine.Level {
+	return machine.Level{Name: name, Threads: threads, From: 1 << 14, To: 1 << 20, Bandwidth: rate,
+		Rates: map[string]float64{machine.LoadLoop: rate, machine.TriadLoop: rate * 0.75}}
 }
 
-func machine(peak float64) roofline.Machine {
-	p := func(threads int, flops float64) roofline.ComputePeak {
-		return roofline.ComputePeak{ISA: "avx2", Fused: true, Format: "FP32", ElemBytes: 4, Threads: threads, FLOPS: flops, Median: flops, Samples: []float64{flops}}
+func mine(peak float64) machine.Machine {
+	p := func(threads int, flops float64) machine.ComputePeak {
+		return machine.ComputePeak{ISA: "avx2", Fused: true, Format: "FP32", ElemBytes: 4, Threads: threads, FLOPS: flops, Median: flops, Samples: []float64{flops}}
 	}
-	return roofline.Machine{
-		Name: "some CPU, 2 cores", Source: "measured", Format: "FP32", ElemBytes: 4, Peak: peak, Bandwidth: 20e9,
-		Measured: &roofline.Measured{
-			Date: "2026-01-02T03:04:05Z", Seconds: 1, Host: roofline.Host{CPU: "some CPU", OS: "linux", Arch: "amd64", Cores: 2, Threads: 2},
+	return machine.Machine{
+		Machine: roofline.Machine{Name: "some CPU, 2 cores", Source: "measured", Format: "FP32", ElemBytes: 4, Peak: peak, Bandwidth: 20e9},
+		Measured: &machine.Measured{
+			Date: "2026-01-02T03:04:05Z", Seconds: 1, Host: machine.MeasuredHost{Host: machine.Host{CPU: "some CPU", OS: "linux", Arch: "amd64", Cores: 2}, Threads: 2},
 			Versions: map[string]string{"go": "go1.26"},
-			Clock:    roofline.Clock{Hz: 3e9, Least: 3e9, Most: 3e9, Samples: []float64{3e9}},
-			L1Load:   &roofline.L1Load{BytesPerCycle: 120, Ports: 128, Source: "a manual"},
-			Peaks:    []roofline.ComputePeak{p(1, peak/2), p(2, peak)},
-			Bandwidths: []roofline.BandwidthPoint{
-				{Loop: roofline.LoadLoop, ISA: "avx2", Threads: 1, WorkingSet: 4096, BytesPerS: 1, WithWriteAllocate: 1, Median: 1, Samples: []float64{1}},
+			Clock:    machine.Clock{Hz: 3e9, Min: 3e9, Max: 3e9, Samples: []float64{3e9}},
+			L1Load:   &machine.L1Load{BytesPerCycle: 120, Ports: 128, Source: "a manual"},
+			Peaks:    []machine.ComputePeak{p(1, peak/2), p(2, peak)},
+			Bandwidths: []machine.BandwidthPoint{
+				{Loop: machine.LoadLoop, ISA: "avx2", Threads: 1, WorkingSet: 4096, BytesPerS: 1, WithWriteAllocate: 1, Median: 1, Samples: []float64{1}},
 			},
-			Levels:   []roofline.Level{level("L1", 1, 300e9), level("memory", 1, 12e9), level("L1", 2, 600e9), level("memory", 2, 20e9)},
+			Levels:   []machine.Level{level("L1", 1, 300e9), level("memory", 1, 12e9), level("L1", 2, 600e9), level("memory", 2, 20e9)},
 			Warnings: []string{"the clock moved"},
 		},
 	}
 }
 
-func fake(context.Context, bench.RoofOptions) (roofline.Machine, error) { return machine(200e9), nil }
+func fake(context.Context, machine.Options) (machine.Machine, error) { return mine(200e9), nil }
 
 func call(t *testing.T, roof measure, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
@@ -51,15 +51,15 @@ func call(t *testing.T, roof measure, args ...string) (code int, stdout, stderr 
 
 func TestRoof(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mine.json")
-	var got bench.RoofOptions
-	code, out, stderr := call(t, func(ctx context.Context, o bench.RoofOptions) (roofline.Machine, error) {
+	var got machine.Options
+	code, out, stderr := call(t, func(ctx context.Context, o machine.Options) (machine.Machine, error) {
 		got = o
 		return fake(ctx, o)
 	}, "--quick", "--threads", "2", "--memory", "64MiB", "--out", path)
 	if code != 0 {
 		t.Fatalf("code %d: %s", code, stderr)
 	}
-	if got.Time != bench.QuickRoofTime || got.Threads != 2 || got.MaxBytes != 64<<20 || got.Progress == nil {
+	if got.Time != machine.QuickTime || got.Threads != 2 || got.MaxBytes != 64<<20 || got.Progress == nil {
 		t.Errorf("options %+v", got)
 	}
 	for _, want := range []string{
@@ -71,7 +71,7 @@ func TestRoof(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	m, err := bench.LoadMachine(path)
+	m, err := machine.Load(path)
 	if err != nil || m.Peak != 200e9 {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -90,11 +90,11 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, roof := range map[string]measure{
-		"in the measurement": func(ctx context.Context, _ bench.RoofOptions) (roofline.Machine, error) {
+		"in the measurement": func(ctx context.Context, _ machine.Options) (machine.Machine, error) {
 			<-ctx.Done()
-			return roofline.Machine{}, ctx.Err()
+			return machine.Machine{}, ctx.Err()
 		},
-		"right after it": func(ctx context.Context, o bench.RoofOptions) (roofline.Machine, error) {
+		"right after it": func(ctx context.Context, o machine.Options) (machine.Machine, error) {
 			<-ctx.Done()
 			return fake(ctx, o)
 		},
@@ -116,9 +116,9 @@ func TestInterrupt(t *testing.T) {
 
 // Where nothing can be written, nothing is measured.
 func TestUnwritable(t *testing.T) {
-	never := func(context.Context, bench.RoofOptions) (roofline.Machine, error) {
+	never := func(context.Context, machine.Options) (machine.Machine, error) {
 		t.Error("it measures")
-		return roofline.Machine{}, nil
+		return machine.Machine{}, nil
 	}
 	dir := t.TempDir()
 	for path, want := range map[string]string{
@@ -140,7 +140,7 @@ func TestUnwritable(t *testing.T) {
 		if err := os.Mkdir(gone, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		code, out, stderr := call(t, func(ctx context.Context, o bench.RoofOptions) (roofline.Machine, error) {
+		code, out, stderr := call(t, func(ctx context.Context, o machine.Options) (machine.Machine, error) {
 			if err := os.Remove(gone); err != nil {
 				t.Error(err)
 			}
@@ -155,7 +155,7 @@ func TestUnwritable(t *testing.T) {
 // A run says what it replaces, if that measured longer.
 func TestReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mine.json")
-	begin := func(ctx context.Context, o bench.RoofOptions) (roofline.Machine, error) {
+	begin := func(ctx context.Context, o machine.Options) (machine.Machine, error) {
 		o.Progress(0, 1)
 		return fake(ctx, o)
 	}
@@ -171,9 +171,9 @@ func TestReplaced(t *testing.T) {
 		{4.2, []string{"--quick"}, ""},
 		{12.4, []string{"--time", "20s"}, ""},
 	} {
-		m := machine(200e9)
+		m := mine(200e9)
 		m.Measured.Seconds = c.seconds
-		if err := bench.SaveMachine(path, m); err != nil {
+		if err := machine.Save(path, m); err != nil {
 			t.Fatal(err)
 		}
 		code, _, stderr := call(t, begin, append(c.args, "--out", path)...)
@@ -194,12 +194,12 @@ func TestLimits(t *testing.T) {
 		{"--time", "1ms", "roof: --time is 1ms: it must be from 50ms to 1h0m0s, or 0 for 12s\n"},
 		{"--threads", "-1", "roof: --threads is -1: it must be from 1 to "},
 	} {
-		code, _, stderr := call(t, bench.MeasureRoof, c.flag, c.value, "--out", out)
+		code, _, stderr := call(t, machine.Measure, c.flag, c.value, "--out", out)
 		if code != 2 || !strings.HasPrefix(stderr, c.want) || strings.Contains(stderr, "default") {
 			t.Errorf("%s %s: code %d, %q", c.flag, c.value, code, stderr)
 		}
 	}
-	err := named(errors.New("bench: RoofOptions.Threads is 9: it must be from 1 to 4"), nil)
+	err := named(errors.New("machine: Options.Threads is 9: it must be from 1 to 4"), nil)
 	if want := "--threads is 9 by default: it must be from 1 to 4"; err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -208,8 +208,8 @@ func TestLimits(t *testing.T) {
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	a, b, c := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json"), filepath.Join(dir, "c.json")
-	for path, m := range map[string]roofline.Machine{a: machine(200e9), b: machine(300e9), c: roofline.A100()} {
-		if err := bench.SaveMachine(path, m); err != nil {
+	for path, m := range map[string]machine.Machine{a: mine(200e9), b: mine(300e9), c: machine.Machine{Machine: roofline.A100()}} {
+		if err := machine.Save(path, m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -233,8 +233,8 @@ func TestCompare(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	never := func(context.Context, bench.RoofOptions) (roofline.Machine, error) {
-		return roofline.Machine{}, errors.New("it was called")
+	never := func(context.Context, machine.Options) (machine.Machine, error) {
+		return machine.Machine{}, errors.New("it was called")
 	}
 	for _, c := range []struct {
 		args []string

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"memorywall/pkg/bench"
-	"memorywall/pkg/roofline"
+	"memorywall/pkg/machine"
 )
 
 // names of the number formats as programs call them.
@@ -64,7 +63,7 @@ func size(n int64) string {
 	return ""
 }
 
-func printMachine(w io.Writer, m roofline.Machine) {
+func printMachine(w io.Writer, m machine.Machine) {
 	fmt.Fprintln(w, m.Name)
 	fmt.Fprintln(w, m.Source)
 	d := m.Measured
@@ -78,10 +77,13 @@ func printMachine(w io.Writer, m roofline.Machine) {
 		about = append(about, "virtual machine")
 	}
 	for _, c := range h.Caches {
+		if c.Type == "instruction" {
+			continue
+		}
 		about = append(about, fmt.Sprintf("L%d %s", c.Level, size(c.Bytes)))
 	}
 	fmt.Fprintf(w, "%s; %s, %.1f s\n", strings.Join(about, ", "), d.Date, d.Seconds)
-	fmt.Fprintf(w, "Clock: %.2f GHz (%.2f to %.2f over the run)\n", d.Clock.Hz/1e9, d.Clock.Least/1e9, d.Clock.Most/1e9)
+	fmt.Fprintf(w, "Clock: %.2f GHz (%.2f to %.2f over the run)\n", d.Clock.Hz/1e9, d.Clock.Min/1e9, d.Clock.Max/1e9)
 	if l := d.L1Load; l != nil {
 		fmt.Fprintf(w, "Loads from L1: %.0f bytes a cycle", l.BytesPerCycle)
 		if l.Ports > 0 {
@@ -94,7 +96,7 @@ func printMachine(w io.Writer, m roofline.Machine) {
 	fmt.Fprintln(w, "\nPeak, GFLOP/s: best (median)")
 	rows := [][]string{{""}}
 	for _, t := range threads {
-		rows[0] = append(rows[0], roofline.Threads(t))
+		rows[0] = append(rows[0], machine.Threads(t))
 	}
 	for _, p := range d.Peaks {
 		if p.Threads != threads[0] {
@@ -115,15 +117,15 @@ func printMachine(w io.Writer, m roofline.Machine) {
 
 	fmt.Fprintln(w, "\nBandwidth, GB/s as the program sees it, and the ridge point of each roof in FLOP/byte")
 	rows = [][]string{{"level", "working sets"}}
-	rows[0] = append(rows[0], roofline.Loops()...)
+	rows[0] = append(rows[0], machine.Loops()...)
 	rows[0] = append(rows[0], "roof", "ridge float32", "ridge float64")
 	for _, t := range threads {
 		for _, l := range d.Levels {
 			if l.Threads != t {
 				continue
 			}
-			row := []string{l.Name + ", " + roofline.Threads(t), size(l.From) + " – " + size(l.To)}
-			for _, loop := range roofline.Loops() {
+			row := []string{l.Name + ", " + machine.Threads(t), size(l.From) + " – " + size(l.To)}
+			for _, loop := range machine.Loops() {
 				row = append(row, giga(l.Rates[loop]))
 			}
 			row = append(row, giga(l.Bandwidth))
@@ -142,9 +144,9 @@ func printMachine(w io.Writer, m roofline.Machine) {
 	fmt.Fprintln(w, "  reads its line (write-allocate), which makes 24 and 32; a streaming store does not.")
 	for _, t := range threads {
 		last := lastLevel(d, t)
-		if v := last.Rates[roofline.TriadLoop]; v > 0 {
-			fmt.Fprintf(w, "  Triad on %s of %s: %s GB/s seen, %s GB/s with write-allocate.\n", roofline.Threads(t), last.Name,
-				giga(v), giga(v*roofline.WriteAllocate(roofline.TriadLoop)))
+		if v := last.Rates[machine.TriadLoop]; v > 0 {
+			fmt.Fprintf(w, "  Triad on %s of %s: %s GB/s seen, %s GB/s with write-allocate.\n", machine.Threads(t), last.Name,
+				giga(v), giga(v*machine.WriteAllocate(machine.TriadLoop)))
 		}
 	}
 	if len(d.Warnings) > 0 {
@@ -155,7 +157,7 @@ func printMachine(w io.Writer, m roofline.Machine) {
 	}
 }
 
-func threadsOf(d *roofline.Measured) []int {
+func threadsOf(d *machine.Measured) []int {
 	var all []int
 	for _, l := range d.Levels {
 		all = append(all, l.Threads)
@@ -164,8 +166,8 @@ func threadsOf(d *roofline.Measured) []int {
 	return slices.Compact(all)
 }
 
-func lastLevel(d *roofline.Measured, threads int) roofline.Level {
-	var last roofline.Level
+func lastLevel(d *machine.Measured, threads int) machine.Level {
+	var last machine.Level
 	for _, l := range d.Levels {
 		if l.Threads == threads {
 			last = l
@@ -176,9 +178,9 @@ func lastLevel(d *roofline.Measured, threads int) roofline.Level {
 
 // compare prints two machine files side by side.
 func compare(w io.Writer, paths []string) error {
-	var machines []roofline.Machine
+	var machines []machine.Machine
 	for _, p := range paths {
-		m, err := bench.LoadMachine(p)
+		m, err := machine.Load(p)
 		if err != nil {
 			return err
 		}

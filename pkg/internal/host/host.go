@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"memorywall/pkg/internal/num"
 )
 
 // Host is what is known of the machine and of what this process may use of it.
@@ -165,7 +167,7 @@ func (h Host) MemorySet(threads int, limit int64) (bytes int64, doubt string) {
 		return min(limit, BeyondCaches*unknownLastLevel), "the size of the last-level cache is unknown: part of the data may live in it"
 	case limit < BeyondCaches*last:
 		return limit, fmt.Sprintf("the data are at most %s, %.2g times the last-level caches of %s and not %d times: part of them may live there",
-			BinarySize(limit), float64(limit)/float64(last), BinarySize(last), BeyondCaches)
+			size(limit), float64(limit)/float64(last), size(last), BeyondCaches)
 	}
 	return BeyondCaches * last, ""
 }
@@ -207,7 +209,7 @@ func (h Host) String() string {
 		parts = append(parts, "caches unknown")
 	}
 	if h.Memory > 0 {
-		parts = append(parts, BinarySize(h.Memory)+" memory")
+		parts = append(parts, size(h.Memory)+" memory")
 	} else {
 		parts = append(parts, "memory unknown")
 	}
@@ -232,6 +234,8 @@ func (h Host) widest() string {
 	return ""
 }
 
+func size(bytes int64) string { return num.Binary(float64(bytes), "B") }
+
 // String returns level and size, for instance "L1d 48 KiB" or "L3 32 MiB".
 func (c Cache) String() string {
 	s := "L" + strconv.Itoa(c.Level)
@@ -241,19 +245,5 @@ func (c Cache) String() string {
 	case "instruction":
 		s += "i"
 	}
-	return s + " " + BinarySize(c.Bytes)
-}
-
-// BinarySize formats a size with the largest binary unit that it reaches, to four
-// digits: 49152 is "48 KiB".
-func BinarySize(n int64) string {
-	units := []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
-	v, unit := float64(n), "B"
-	for _, u := range units {
-		if v < 1024 {
-			break
-		}
-		v, unit = v/1024, u
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64) + " " + unit
+	return s + " " + size(c.Bytes)
 }

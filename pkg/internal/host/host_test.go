@@ -529,7 +529,7 @@ func TestMachines(t *testing.T) {
 			}
 			for threads, want := range c.last {
 				if got := h.LastLevel(threads); got != want {
-					t.Errorf("%d threads reach %s of last-level caches; want %s", threads, BinarySize(got), BinarySize(want))
+					t.Errorf("%d threads reach %s of last-level caches; want %s", threads, size(got), size(want))
 				}
 			}
 			if h.Core != c.core {
@@ -563,7 +563,7 @@ func TestMemorySet(t *testing.T) {
 	} {
 		got, doubt := c.h.MemorySet(c.threads, c.limit)
 		if got != c.want || !strings.Contains(doubt, c.doubt) || (doubt == "") != (c.doubt == "") {
-			t.Errorf("%s: %s, %q; want %s, %q", c.name, BinarySize(got), doubt, BinarySize(c.want), c.doubt)
+			t.Errorf("%s: %s, %q; want %s, %q", c.name, size(got), doubt, size(c.want), c.doubt)
 		}
 	}
 }
@@ -587,16 +587,6 @@ func TestHas(t *testing.T) {
 		cmd.Env = append(os.Environ(), "GODEBUG=cpu."+name+"=off", "HOST_TEST_ABSENT="+name)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("without %s: %v\n%s", name, err, out)
-		}
-	}
-}
-
-func TestBinarySize(t *testing.T) {
-	for n, want := range map[int64]string{
-		0: "0 B", 1023: "1023 B", 1024: "1 KiB", 48 << 10: "48 KiB", 1536 << 10: "1.5 MiB", 480 << 20: "480 MiB", 25276063744: "23.54 GiB", math.MaxInt64: "8 EiB",
-	} {
-		if got := BinarySize(n); got != want {
-			t.Errorf("BinarySize(%d) is %q; want %q", n, got, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package bench
+package machine
 
 import (
 	"context"
@@ -12,22 +12,22 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"memorywall/pkg/bench"
 	"memorywall/pkg/internal/host"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/probe"
-	"memorywall/pkg/roofline"
 )
 
 // A small measurement has every figure, makes a machine file, and leaves no
 // thread behind. How high the figures are is nobody's business here.
-func TestMeasureRoof(t *testing.T) {
+func TestMeasure(t *testing.T) {
 	threads := min(2, runtime.NumCPU())
 	var done, total int
-	m, err := MeasureRoof(context.Background(), RoofOptions{
-		Time: leastRoofTime, Threads: threads, MaxBytes: 256 << 10,
+	m, err := Measure(context.Background(), Options{
+		Time: minTime, Threads: threads, MaxBytes: 256 << 10,
 		Progress: func(d, n int) {
 			if d < done || total != 0 && n != total {
 				t.Errorf("progress goes from %d of %d to %d of %d", done, total, d, n)
@@ -51,14 +51,14 @@ func TestMeasureRoof(t *testing.T) {
 	for _, n := range counts {
 		for _, isa := range probe.ComputeISAs() {
 			for _, format := range []string{"FP32", "FP64"} {
-				if p, err := d.Peak(n, format, isa); err != nil || len(p.Samples) < fewestSamples {
+				if p, err := d.Peak(n, format, isa); err != nil || len(p.Samples) < 3 {
 					t.Errorf("%s %s on %d: %d samples (%v)", isa, format, n, len(p.Samples), err)
 				}
 			}
 		}
 		for _, format := range []string{"FP32", "FP64"} {
-			if roofs, err := m.Roofs(n, format, ""); err != nil || len(roofs) == 0 {
-				t.Errorf("%d roofs on %d (%v)", len(roofs), n, err)
+			if roofs := m.Roofs(n, format, ""); len(roofs) == 0 {
+				t.Errorf("no roofs on %d", n)
 			}
 		}
 		seen := map[string]int{}
@@ -66,13 +66,13 @@ func TestMeasureRoof(t *testing.T) {
 			if b.Threads == n {
 				seen[b.Loop]++
 			}
-			if b.WithWriteAllocate != b.BytesPerS*roofline.WriteAllocate(b.Loop) || b.WorkingSet > 256<<10 || len(b.Samples) < fewestSamples {
+			if b.WithWriteAllocate != b.BytesPerS*WriteAllocate(b.Loop) || b.WorkingSet > 256<<10 || len(b.Samples) < 3 {
 				t.Errorf("%+v", b)
 			}
 		}
-		want := []string{roofline.LoadLoop, roofline.CopyLoop, roofline.TriadLoop}
+		want := []string{LoadLoop, CopyLoop, TriadLoop}
 		if memory, err := probe.NewMemory(""); err == nil && memory.Streams() {
-			want = roofline.Loops()
+			want = Loops()
 		}
 		for _, loop := range want {
 			if seen[loop] == 0 {
@@ -80,14 +80,14 @@ func TestMeasureRoof(t *testing.T) {
 			}
 		}
 	}
-	if m.Format != "FP32" || m.ElemBytes != 4 || d.Clock.Hz <= 0 || d.Host.Threads != threads || len(d.Method) == 0 || d.L1Load == nil {
+	if m.Format != "FP32" || m.ElemBytes != 4 || d.Clock.Hz <= 0 || d.Host.Threads != threads || len(d.Method) == 0 || d.L1Load == nil || len(d.Calls) != len(counts) || d.Asked != minTime.Seconds() {
 		t.Errorf("%+v", m)
 	}
 	path := filepath.Join(t.TempDir(), "roof.json")
-	if err := SaveMachine(path, m); err != nil {
+	if err := Save(path, m); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := LoadMachine(path); err != nil || !reflect.DeepEqual(got, m) {
+	if got, err := Load(path); err != nil || !reflect.DeepEqual(got, m) {
 		t.Errorf("another machine comes back (%v)", err)
 	}
 }
@@ -95,12 +95,12 @@ func TestMeasureRoof(t *testing.T) {
 func TestMeasureRoofEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := MeasureRoof(ctx, RoofOptions{MaxBytes: 256 << 10}); !errors.Is(err, context.Canceled) {
+	if _, err := Measure(ctx, Options{MaxBytes: 256 << 10}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	// In the middle of it.
 	ctx, cancel = context.WithCancel(context.Background())
-	_, err := MeasureRoof(ctx, RoofOptions{MaxBytes: 256 << 10, Progress: func(done, _ int) {
+	_, err := Measure(ctx, Options{MaxBytes: 256 << 10, Progress: func(done, _ int) {
 		if done == 2 {
 			cancel()
 		}
@@ -110,18 +110,18 @@ func TestMeasureRoofEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestRoofOptionsRefuse(t *testing.T) {
+func TestOptionsRefuse(t *testing.T) {
 	for _, c := range []struct {
-		o    RoofOptions
+		o    Options
 		want string
 	}{
-		{RoofOptions{Time: time.Millisecond}, "Time is 1ms"},
-		{RoofOptions{Time: -1}, "Time is -1ns"},
-		{RoofOptions{Threads: -1}, "Threads is -1"},
-		{RoofOptions{Threads: 1 << 20}, "Threads is 1048576"},
-		{RoofOptions{MaxBytes: 5}, "MaxBytes is 5"},
+		{Options{Time: time.Millisecond}, "Time is 1ms"},
+		{Options{Time: -1}, "Time is -1ns"},
+		{Options{Threads: -1}, "Threads is -1"},
+		{Options{Threads: 1 << 20}, "Threads is 1048576"},
+		{Options{MaxBytes: 5}, "MaxBytes is 5"},
 	} {
-		if _, err := MeasureRoof(context.Background(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Measure(context.Background(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
@@ -133,37 +133,9 @@ func TestRoofThreads(t *testing.T) {
 		h    Host
 		want int
 	}{{Host{Cores: 8, Usable: 8, GOMAXPROCS: 4}, 4}, {Host{Cores: 8, Usable: 2, GOMAXPROCS: 8}, 2}, {Host{Cores: 2, Usable: 2, GOMAXPROCS: 16}, 2}} {
-		if o, err := (RoofOptions{}).complete(c.h); err != nil || o.Threads != c.want {
+		if o, err := (Options{}).complete(c.h); err != nil || o.Threads != c.want {
 			t.Errorf("%+v: %d threads, %v; want %d", c.h, o.Threads, err, c.want)
 		}
-	}
-}
-
-// Every thread is in the work at once: each waits there for the others.
-func TestTeam(t *testing.T) {
-	for _, n := range []int{1, 2, 3} {
-		team := newTeam(n)
-		for range 20 {
-			const times = 4
-			var in [times]atomic.Int32
-			seen := make([][times]int, n)
-			seconds := team.run(times, func(i, k int) {
-				seen[i][k]++
-				in[k].Add(1)
-				for in[k].Load() < int32(n) {
-					runtime.Gosched()
-				}
-			})
-			for i := range seen {
-				if seen[i] != [times]int{1, 1, 1, 1} {
-					t.Fatalf("thread %d of %d was called %v times", i, n, seen[i])
-				}
-			}
-			if len(seconds) != times || !(slices.Min(seconds) >= 0) {
-				t.Fatalf("%v seconds", seconds)
-			}
-		}
-		team.close()
 	}
 }
 
@@ -194,33 +166,36 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, loop := range roofline.Loops() {
+	crew := bench.NewCrew(1)
+	defer crew.Close()
+	for _, loop := range Loops() {
 		for _, set := range []int64{3 << 10, 96 << 10, 72 << 20} {
 			p, free, err := probe.Alloc(set)
 			if err != nil {
 				t.Fatal(err)
 			}
 			probe.Fill(p)
-			m := &meter{buffer: p}
-			point := m.bandwidthPoint(memory, loop, 1, set)
-			if got := point.bandwidth.WorkingSet; got > set || got < set-3*probe.RoundBytes {
+			c, got := bandwidth(crew, memory, loop, p, set)
+			if got > set || got < set-3*probe.RoundBytes {
 				t.Errorf("%s of %d goes over %d", loop, set, got)
 			}
-			if small := set < 1<<20; small != (point.parts == 0) {
-				t.Errorf("%s of %d has %d parts", loop, set, point.parts)
+			parts := math.Round(float64(got) / c.Work.Bytes)
+			if small := set < 1<<20; small != (parts == 1) {
+				t.Errorf("%s of %d has %v parts", loop, set, parts)
 			}
-			pass := point.work * float64(max(1, point.parts))
-			if !(pass <= float64(set)) || !(pass >= 0.95*float64(set)) {
-				t.Errorf("%s: %d parts of %v bytes make %v, not %d", loop, point.parts, point.work, pass, set)
+			if pass := c.Work.Bytes * parts; !(pass <= float64(set)) || !(pass >= 0.95*float64(set)) {
+				t.Errorf("%s: %v parts of %v bytes make %v, not %d", loop, parts, c.Work.Bytes, pass, set)
 			}
-			if point.parts > 0 && loop == roofline.CopyLoop {
+			if parts > 1 && loop == CopyLoop {
 				x := probe.Numbers(p)
 				x[len(x)/2] = 42
-				for k := range point.parts {
-					point.call(0, 1, k)
+				for range 3 {
+					if _, err := c.Timed(int(parts) / 3); err != nil {
+						t.Error(err)
+					}
 				}
-				if x[0] != 42 {
-					t.Errorf("the parts of a copy did not copy")
+				if _, err := c.Timed(3); err != nil || x[0] != 42 || x[len(x)/2-1-int(c.Work.Bytes)/16] != x[len(x)-1-int(c.Work.Bytes)/16] {
+					t.Errorf("the parts of a copy did not copy (%v)", err)
 				}
 			}
 			free()
@@ -230,8 +205,8 @@ func TestParts(t *testing.T) {
 
 // curveOf makes the loads of some levels: a plateau up to each capacity, a slide
 // to the next one, and noise that only ever lowers a rate.
-func curveOf(threads int, noise float64, random *rand.Rand, capacities []int64, rates []float64, from, to int64) []roofline.BandwidthPoint {
-	var points []roofline.BandwidthPoint
+func curveOf(threads int, noise float64, random *rand.Rand, capacities []int64, rates []float64, from, to int64) []BandwidthPoint {
+	var points []BandwidthPoint
 	for set := float64(from); set <= float64(to); set *= math.Sqrt2 {
 		// Time for one byte: the part that fits is fast, the rest is not.
 		level := 0
@@ -243,8 +218,8 @@ func curveOf(threads int, noise float64, random *rand.Rand, capacities []int64, 
 			rate = 1 / (0.6/rates[level] + 0.4/rates[level+1])
 		}
 		rate *= 1 - noise*random.Float64()
-		for loop, share := range map[string]float64{roofline.LoadLoop: 1, roofline.TriadLoop: 0.7} {
-			points = append(points, roofline.BandwidthPoint{Loop: loop, Threads: threads, WorkingSet: int64(set), BytesPerS: rate * share})
+		for loop, share := range map[string]float64{LoadLoop: 1, TriadLoop: 0.7} {
+			points = append(points, BandwidthPoint{Loop: loop, Threads: threads, WorkingSet: int64(set), BytesPerS: rate * share})
 		}
 	}
 	return points
@@ -299,8 +274,8 @@ func TestLevels(t *testing.T) {
 				// Points of another number of threads, and in another order, change nothing.
 				// So does a slower loop over the same working set.
 				slow := points[0]
-				slow.Loop, slow.BytesPerS = roofline.LoadLoop, 1
-				points = append(points, slow, roofline.BandwidthPoint{Loop: roofline.LoadLoop, Threads: c.threads + 1, WorkingSet: 1 << 20, BytesPerS: 1e15})
+				slow.Loop, slow.BytesPerS = LoadLoop, 1
+				points = append(points, slow, BandwidthPoint{Loop: LoadLoop, Threads: c.threads + 1, WorkingSet: 1 << 20, BytesPerS: 1e15})
 				random.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 				levels, warnings := levelsOf(points, c.threads, c.caches, c.to >= 60*mib && !strings.HasPrefix(c.name, "a part"))
 				var names []string
@@ -312,7 +287,7 @@ func TestLevels(t *testing.T) {
 					if want := c.rates[i]; !(l.Bandwidth <= want*(1+1e-9)) || !(l.Bandwidth >= want*(1-noise)*0.99) {
 						t.Errorf("%s: %.4g B/s, want %.4g", l.Name, l.Bandwidth, want)
 					}
-					if l.Rates[roofline.LoadLoop] != l.Bandwidth || !(math.Abs(l.Rates[roofline.TriadLoop]/l.Bandwidth-0.7) <= 0.7*noise+1e-9) {
+					if l.Rates[LoadLoop] != l.Bandwidth || !(math.Abs(l.Rates[TriadLoop]/l.Bandwidth-0.7) <= 0.7*noise+1e-9) {
 						t.Errorf("%s: rates %v", l.Name, l.Rates)
 					}
 				}
@@ -331,9 +306,9 @@ func TestLevels(t *testing.T) {
 		}
 	}
 	// The outermost level does not take its rates from where it begins.
-	var slide []roofline.BandwidthPoint
+	var slide []BandwidthPoint
 	for i := range 12 {
-		slide = append(slide, roofline.BandwidthPoint{Loop: roofline.LoadLoop, Threads: 1, WorkingSet: 1 << (20 + i), BytesPerS: 10e9 * (1 - 0.01*float64(i))})
+		slide = append(slide, BandwidthPoint{Loop: LoadLoop, Threads: 1, WorkingSet: 1 << (20 + i), BytesPerS: 10e9 * (1 - 0.01*float64(i))})
 	}
 	if levels, _ := levelsOf(slide, 1, nil, true); len(levels) != 1 || levels[0].Bandwidth != slide[9].BytesPerS {
 		t.Errorf("a curve that slides: %+v, want %v B/s", levels, slide[9].BytesPerS)
@@ -344,75 +319,71 @@ func TestLevels(t *testing.T) {
 }
 
 func TestDoubts(t *testing.T) {
-	good := func() *roofline.Measured {
-		return &roofline.Measured{
-			Host:   roofline.Host{Threads: 2},
-			Clock:  roofline.Clock{Hz: 3e9, Least: 2.95e9, Most: 3e9},
-			L1Load: &roofline.L1Load{BytesPerCycle: 125, Ports: 128},
-			Peaks:  []roofline.ComputePeak{{ISA: "avx2", Format: "FP32", Threads: 1, FLOPS: 100, Median: 99}},
-			Bandwidths: []roofline.BandwidthPoint{
-				{Loop: roofline.LoadLoop, Threads: 1, WorkingSet: 4096, BytesPerS: 100, Median: 98},
-				{Loop: roofline.CopyLoop, Threads: 2, WorkingSet: 1 << 20, BytesPerS: 100, Median: 98},
-			},
-		}
+	good := func() *Measured {
+		return &Measured{Host: MeasuredHost{Threads: 2}, Clock: Clock{Hz: 3e9, Min: 2.95e9, Max: 3e9}, L1Load: &L1Load{BytesPerCycle: 125, Ports: 128}}
 	}
-	if got := doubts(good(), Host{}); len(got) != 0 {
+	if got := doubts(good()); len(got) != 0 {
 		t.Errorf("doubts about nothing: %q", got)
 	}
 	for _, c := range []struct {
 		name   string
-		change func(d *roofline.Measured, h *Host)
+		change func(d *Measured)
 		want   string
 	}{
-		{"quota", func(_ *roofline.Measured, h *Host) { h.Quota = 1.5 }, "the CPU quota is 1.5 cores, and 2 threads were used"},
-		{"clock", func(d *roofline.Measured, _ *Host) { d.Clock.Least = 2e9 }, "the clock moved between 2 and 3 GHz"},
-		{"peak", func(d *roofline.Measured, _ *Host) { d.Peaks[0].Median = 80 }, "in 1 of 3 figures the best lies more than 5% above the median (most: avx2 FP32 on one core by 25%)"},
-		{"bandwidth", func(d *roofline.Measured, _ *Host) { d.Bandwidths[1].Median = 50 }, "copy of 1 MiB on 2 cores by 100%"},
-		{"no median", func(d *roofline.Measured, _ *Host) { d.Bandwidths[1].Median = math.NaN() }, "wide spread"},
-		{"ports", func(d *roofline.Measured, _ *Host) { d.L1Load.BytesPerCycle = 64 }, "loads from L1 reach 64 bytes a cycle, and the load ports can do 128"},
+		{"quota", func(d *Measured) { d.Host.Quota = 1.5 }, "the CPU quota is 1.5 cores, and 2 threads were used"},
+		{"clock", func(d *Measured) { d.Clock.Min = 2e9 }, "the clock moved between 2 and 3 GHz"},
+		{"ports", func(d *Measured) { d.L1Load.BytesPerCycle = 64 }, "loads from L1 reach 64 bytes a cycle, and the load ports can do 128"},
 	} {
-		d, h := good(), Host{}
-		c.change(d, &h)
-		if got := doubts(d, h); len(got) != 1 || !strings.Contains(got[0], c.want) {
+		d := good()
+		c.change(d)
+		if got := doubts(d); len(got) != 1 || !strings.Contains(got[0], c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
+	d := good()
+	d.Host.Quota = 2
+	if got := doubts(d); len(got) != 0 {
+		t.Errorf("a quota that is enough: %q", got)
+	}
 }
 
-// Samples planted in a meter come out as figures and as reasons for doubt.
+// Samples planted in a run come out as figures and as reasons for doubt.
 func TestPlantedSamples(t *testing.T) {
 	steady := []float64{100, 99.8, 99.7, 99.9, 99.6, 99.5}
+	result := func(name string, visits []int, rates ...float64) bench.Result {
+		r := bench.Result{Name: name, Work: bench.Work{FLOPs: 1}, Visits: visits}
+		for _, rate := range rates {
+			r.Samples = append(r.Samples, 1/rate)
+		}
+		r.Min, r.Spread = slices.Min(r.Samples), num.Median(r.Samples)/slices.Min(r.Samples)-1
+		return r
+	}
 	for _, c := range []struct {
-		name  string
-		rates []float64 // of avx2 on all cores
-		begun []int
-		best  float64
-		want  string // part of the only warning; none if empty
+		name   string
+		rates  []float64 // of avx2 on all cores
+		visits []int
+		best   float64
+		want   string // part of the only warning; none if empty
 	}{
 		{"all alike", steady, []int{0, 3}, 100, ""},
 		{"one sample disturbed", []float64{100, 99.8, 60, 99.9, 99.6, 99.5}, []int{0, 3}, 100, ""},
-		{"most samples disturbed", []float64{100, 93, 92, 91, 93, 94}, []int{0, 3}, 100, "in 1 of 3 figures the best lies more than 5% above the median (most: avx2 FP32 on 2 cores by 8%)"},
-		{"a slow time of the run", []float64{93, 92.9, 92.8, 100, 99.9, 99.8}, []int{0, 3}, 100, "in 1 of 3 figures the best of one visit lies more than 5% above that of another (most: avx2 FP32 on 2 cores by 8%): another run"},
-		{"a slow time later", []float64{100, 99.9, 99.8, 92.8, 92.9, 93}, []int{0, 3}, 100, "of one visit lies more than 5% above that of another"},
-		{"the third time is the charm", []float64{93, 93, 93, 93, 93, 93, 100, 100, 100}, []int{0, 3, 6}, 100, "median"},
+		{"most samples disturbed", []float64{100, 93, 92, 91, 93, 96}, []int{0, 3}, 100, "in 1 of 3 figures the best lies more than 5% above the median (most: peak by 8%)"},
+		{"a slow time of the run", []float64{93, 92.9, 92.8, 100, 99.9, 99.8}, []int{0, 3}, 100, "in 1 of 3 figures the best of one visit lies more than 5% above that of any other (most: peak by 8%): another run"},
+		{"a slow time later", []float64{100, 99.9, 99.8, 92.8, 92.9, 93}, []int{0, 3}, 100, "of one visit lies more than 5% above that of any other"},
+		{"found again at a third time", []float64{93, 93, 93, 100, 100, 100, 99, 99, 99}, []int{0, 3, 6}, 100, ""},
 		{"almost as slow", []float64{96, 95.9, 95.8, 100, 99.9, 99.8}, []int{0, 3}, 100, ""},
 		{"one visit only", []float64{93, 92.9, 92.8}, []int{0}, 93, ""},
-		{"a visit without a sample", steady, []int{0, 3, 6}, 100, ""},
 	} {
-		peak := func(threads int) *point {
-			return &point{threads: threads, rates: steady, begun: []int{0, 3},
-				peak: &roofline.ComputePeak{ISA: "avx2", Fused: true, Format: "FP32", ElemBytes: 4, Threads: threads}}
+		m := &meter{o: Options{Threads: 2}, start: time.Now(), clock: []float64{3e9, 3e9}}
+		for _, threads := range []int{1, 2} {
+			m.points = append(m.points, point{peak: &ComputePeak{ISA: "avx2", Fused: true, Format: "FP32", ElemBytes: 4, Threads: threads}})
 		}
-		disturbed := peak(2)
-		disturbed.rates, disturbed.begun = c.rates, c.begun
-		load := &point{threads: 1, rates: steady, begun: []int{0, 3},
-			bandwidth: &roofline.BandwidthPoint{Loop: roofline.LoadLoop, ISA: "avx2", Threads: 1, WorkingSet: 1 << 20}}
-		m := &meter{o: RoofOptions{Threads: 2}, start: time.Now(), clock: []float64{3e9, 3e9}, points: []*point{peak(1), disturbed, load}}
-		got, err := m.machine()
+		m.points = append(m.points, point{bandwidth: &BandwidthPoint{Loop: LoadLoop, ISA: "avx2", Threads: 2, WorkingSet: 1 << 20}})
+		got, err := m.machine([]bench.Result{result("one", []int{0, 3}, steady...), result("peak", c.visits, c.rates...), result("load", []int{0, 3}, steady...)})
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if got.Peak != c.best {
+		if !(math.Abs(got.Peak-c.best) <= 1e-9) {
 			t.Errorf("%s: the peak is %v, want %v", c.name, got.Peak, c.best)
 		}
 		var doubts []string
@@ -421,43 +392,9 @@ func TestPlantedSamples(t *testing.T) {
 				doubts = append(doubts, w)
 			}
 		}
-		switch {
-		case c.want == "" && len(doubts) > 0, c.want != "" && !strings.Contains(strings.Join(doubts, "\n"), c.want):
+		if len(doubts) > 1 || (len(doubts) == 1) != (c.want != "") || !strings.Contains(strings.Join(doubts, "\n"), c.want) {
 			t.Errorf("%s: %q, want %q", c.name, doubts, c.want)
 		}
-	}
-}
-
-// A figure that cannot be right is an error, not a machine.
-func TestImpossibleSamples(t *testing.T) {
-	for want, change := range map[string]func(m *meter){
-		"clock: hz is 0":       func(m *meter) { m.clock = []float64{0} },
-		"peak is +Inf FLOP/s":  func(m *meter) { m.points[0].rates = []float64{math.Inf(1)} },
-		"bandwidth is +Inf":    func(m *meter) { m.points[1].rates = []float64{math.Inf(1)} },
-		"no measured peak for": func(m *meter) { m.points[0].peak.Format = "FP64" },
-	} {
-		m := &meter{o: RoofOptions{Threads: 1}, start: time.Now(), clock: []float64{3e9}, points: []*point{
-			{rates: []float64{1e9}, peak: &roofline.ComputePeak{ISA: "avx2", Format: "FP32", ElemBytes: 4, Threads: 1}},
-			{rates: []float64{1e9}, bandwidth: &roofline.BandwidthPoint{Loop: roofline.LoadLoop, ISA: "avx2", Threads: 1, WorkingSet: 1 << 20}},
-		}}
-		if _, err := m.machine(); err != nil {
-			t.Fatal(err)
-		}
-		change(m)
-		if _, err := m.machine(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-}
-
-// What the machine file keeps of a host: no caches of instructions.
-func TestMeasuredHost(t *testing.T) {
-	h := Host{CPU: "c", Cores: 4, Quota: 1.5, Memory: 1 << 30, Caches: []host.Cache{
-		{Level: 1, Type: "data", Bytes: 48 << 10, Cores: 1}, {Level: 1, Type: "instruction", Bytes: 32 << 10}, {Level: 2, Type: "unified", Bytes: 1 << 20, Cores: 2}}}
-	got := kept(h, 3)
-	want := roofline.Host{CPU: "c", Cores: 4, Threads: 3, Quota: 1.5, Memory: 1 << 30, Caches: []roofline.Cache{{Level: 1, Bytes: 48 << 10, Cores: 1}, {Level: 2, Bytes: 1 << 20, Cores: 2}}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
@@ -478,53 +415,9 @@ func TestStretchesFall(t *testing.T) {
 	}
 }
 
-// Each point is visited twice at different times, while time is left, and again
-// only if its samples do not agree.
-func TestVisits(t *testing.T) {
-	for _, c := range []struct {
-		p    point
-		want bool
-	}{
-		{point{rates: []float64{100, 100, 100}, begun: []int{0}}, false},
-		{point{rates: []float64{100, 100, 100, 100, 100, 100}, begun: []int{0, 3}}, true},
-		{point{rates: []float64{100, 90, 80, 70, 60, 50}, begun: []int{0, 3}}, false},
-		{point{rates: make([]float64, mostSamples), begun: []int{0}}, true},
-	} {
-		if got := c.p.done(); got != c.want {
-			t.Errorf("%v from %v: done is %v", c.p.rates, c.p.begun, got)
-		}
-	}
-	m := &meter{ctx: context.Background(), start: time.Now(), o: RoofOptions{Time: time.Hour, MaxBytes: 1 << 20}}
-	defer m.close()
-	m.deadline = m.start.Add(30 * time.Second)
-	var order []int
-	for i := range 3 {
-		m.points = append(m.points, &point{
-			peak: &roofline.ComputePeak{}, threads: 1, weight: 1, work: 1, reps: 1,
-			call: func(int, int, int) {
-				if n := len(order); n == 0 || order[n-1] != i {
-					order = append(order, i)
-				}
-				time.Sleep(time.Millisecond)
-			},
-		})
-	}
-	p, free, err := probe.Alloc(64 << 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.buffer, m.free = p, free
-	if err := m.sampleAll(); err != nil {
-		t.Fatal(err)
-	}
-	if len(order) < 6 || !slices.Equal(order[:6], []int{0, 1, 2, 0, 1, 2}) {
-		t.Errorf("visited in the order %v", order)
-	}
-}
-
 // Many threads and little memory: every thread still has its part of the buffer.
 func TestManyThreadsFit(t *testing.T) {
-	m := &meter{ctx: context.Background(), start: time.Now(), o: RoofOptions{Threads: 50, MaxBytes: leastRoofBytes, Time: time.Minute}}
+	m := &meter{ctx: context.Background(), start: time.Now(), o: Options{Threads: 50, MaxBytes: minBytes, Time: time.Minute}, crews: map[int]*bench.Crew{}}
 	defer m.close()
 	if err := m.allocate(); err != nil {
 		t.Fatal(err)
@@ -532,12 +425,35 @@ func TestManyThreadsFit(t *testing.T) {
 	if err := m.addBandwidths(50); err != nil {
 		t.Fatal(err)
 	}
-	if len(m.points) == 0 {
-		t.Fatal("no points")
+	if len(m.cases) == 0 {
+		t.Fatal("no cases")
 	}
-	for _, p := range m.points {
-		for i := range 50 {
-			p.call(i, 1, 0)
+	for _, c := range m.cases {
+		if _, err := c.Timed(1); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Where the working sets cannot go far enough beyond the caches, there is no roof of
+// memory, and the last level says so.
+func TestNoRoofOfMemory(t *testing.T) {
+	h := Host{Cores: 2, Usable: 2, GOMAXPROCS: 1, LastLevels: []int64{128 << 10, 128 << 10}, Core: host.Core{L1: 16 << 10}}
+	for _, c := range []struct {
+		bytes int64
+		want  string
+	}{{512 << 10, "memory"}, {256 << 10, "cache or memory"}} {
+		o := Options{Time: minTime, MaxBytes: c.bytes, host: &h}
+		m, err := Measure(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		levels := m.Measured.Levels
+		if got := levels[len(levels)-1].Name; got != c.want || !strings.HasSuffix(m.Source, "bandwidth of "+c.want) {
+			t.Errorf("%d bytes: the last level is %q, and the source %q; want %q", c.bytes, got, m.Source, c.want)
+		}
+		if got := strings.Contains(strings.Join(m.Measured.Warnings, "\n"), "no roof of memory: the data are at most 256 KiB, 2 times"); got != (c.want != "memory") {
+			t.Errorf("%d bytes: warnings %q", c.bytes, m.Measured.Warnings)
 		}
 	}
 }
@@ -568,21 +484,10 @@ func TestLoadPorts(t *testing.T) {
 	}
 }
 
-func TestSettled(t *testing.T) {
-	for _, c := range []struct {
-		rates []float64
-		want  bool
-	}{{nil, false}, {[]float64{100, 100}, false}, {[]float64{100, 99.5, 20, 99.2}, true}, {[]float64{100, 99.5, 98.9}, false}} {
-		if got := (&point{rates: c.rates}).settled(); got != c.want {
-			t.Errorf("%v: %v", c.rates, got)
-		}
-	}
-}
-
-func TestSaveMachineLeavesNothingHalf(t *testing.T) {
+func TestSaveLeavesNothingHalf(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "roof.json")
-	if err := SaveMachine(path, roofline.A100()); err != nil {
+	if err := Save(path, a100()); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(path)
@@ -590,7 +495,7 @@ func TestSaveMachineLeavesNothingHalf(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What cannot be saved leaves the file that was there.
-	if err := SaveMachine(path, roofline.Machine{Name: "none"}); err == nil {
+	if err := Save(path, Machine{}); err == nil {
 		t.Error("no machine is saved")
 	}
 	after, err := os.ReadFile(path)
@@ -602,13 +507,13 @@ func TestSaveMachineLeavesNothingHalf(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(blocked, "x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := SaveMachine(blocked, roofline.A100()); err == nil || !strings.Contains(err.Error(), "cannot write "+blocked) {
+	if err := Save(blocked, a100()); err == nil || !strings.Contains(err.Error(), "cannot write "+blocked) {
 		t.Errorf("error %v", err)
 	}
-	if err := SaveMachine(filepath.Join(dir, "nowhere", "roof.json"), roofline.A100()); err == nil {
+	if err := Save(filepath.Join(dir, "nowhere", "roof.json"), a100()); err == nil {
 		t.Error("saved in a folder that is not there")
 	}
-	if err := SaveMachine("", roofline.A100()); err == nil || !strings.Contains(err.Error(), "path of the machine file is empty") {
+	if err := Save("", a100()); err == nil || !strings.Contains(err.Error(), "path of the machine file is empty") {
 		t.Errorf("error %v", err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -617,7 +522,7 @@ func TestSaveMachineLeavesNothingHalf(t *testing.T) {
 	}
 }
 
-func TestLoadMachineRefuses(t *testing.T) {
+func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -626,57 +531,46 @@ func TestLoadMachineRefuses(t *testing.T) {
 		}
 		return path
 	}
-	m := roofline.A100()
-	m.Measured = &roofline.Measured{
-		Date: "2026-01-02T03:04:05Z", Host: roofline.Host{Threads: 1},
-		Clock:      roofline.Clock{Hz: 1, Least: 1, Most: 1, Samples: []float64{1}},
-		Peaks:      []roofline.ComputePeak{{ISA: "go", Format: "FP32", ElemBytes: 4, Threads: 1, FLOPS: 1, Median: 1, Samples: []float64{1}}},
-		Bandwidths: []roofline.BandwidthPoint{{Loop: roofline.LoadLoop, Threads: 1, WorkingSet: 1, BytesPerS: 1, WithWriteAllocate: 1, Median: 1, Samples: []float64{1}}},
-		Levels:     []roofline.Level{{Name: "memory", Threads: 1, From: 1, To: 1, Bandwidth: 1}},
+	m := a100()
+	m.Measured = &Measured{
+		Date: "2026-01-02T03:04:05Z", Host: MeasuredHost{Threads: 1},
+		Clock:      Clock{Hz: 1, Min: 1, Max: 1, Samples: []float64{1}},
+		Peaks:      []ComputePeak{{ISA: "go", Format: "FP32", ElemBytes: 4, Threads: 1, FLOPS: 1, Median: 1, Samples: []float64{1}}},
+		Bandwidths: []BandwidthPoint{{Loop: LoadLoop, Threads: 1, WorkingSet: 1, BytesPerS: 1, WithWriteAllocate: 1, Median: 1, Samples: []float64{1}}},
+		Levels:     []Level{{Name: "memory", Threads: 1, From: 1, To: 1, Bandwidth: 1}},
 	}
-	text, err := roofline.EncodeMachine(m)
+	text, err := Encode(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sample := string(text)
-	if _, err := LoadMachine(write("good.json", sample)); err != nil {
+	if _, err := Load(write("good.json", sample)); err != nil {
 		t.Error(err)
 	}
 	for _, c := range []struct{ path, want string }{
 		{filepath.Join(dir, "missing.json"), "there is no machine file"},
 		{dir, "cannot read the machine file"},
-		{write("empty.json", ""), "empty.json: roofline: machine file is empty"},
+		{write("empty.json", ""), "empty.json: machine: file is empty"},
 		{write("date.json", strings.Replace(sample, `"date": "2026`, `"date": "yesterday 2026`, 1)), "it must be of the form"},
 		{write("later.json", `{"schema": 99}`), "schema 99: this program reads schema 1"},
 	} {
-		if _, err := LoadMachine(c.path); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Load(c.path); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
 }
 
-func TestMachinePath(t *testing.T) {
-	path := MachinePath()
-	if filepath.Base(path) != MachineFile {
+func TestPath(t *testing.T) {
+	path := Path()
+	if filepath.Base(path) != FileName {
 		t.Errorf("path %s", path)
 	}
-	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "pkg", "bench", "roof_test.go")); err != nil {
+	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "pkg", "machine", "machine.go")); err != nil {
 		t.Errorf("%s is not in the checkout", path)
 	}
 	t.Chdir(t.TempDir())
-	if path := MachinePath(); path != MachineFile {
+	if path := Path(); path != FileName {
 		t.Errorf("outside of the checkout the path is %s", path)
-	}
-}
-
-func TestTogetherTimes(t *testing.T) {
-	var calls [3][2]int
-	seconds := Together(3, 2, func(i, k int) { calls[i][k]++ })
-	if want := [3][2]int{{1, 1}, {1, 1}, {1, 1}}; calls != want {
-		t.Errorf("calls %v, want %v", calls, want)
-	}
-	if len(seconds) != 2 || !(seconds[0] >= 0 && seconds[1] >= 0) {
-		t.Errorf("seconds %v: want two that are not negative", seconds)
 	}
 }
 
@@ -687,14 +581,14 @@ func TestFastestLoad(t *testing.T) {
 	}
 	defer free()
 	probe.Fill(p)
-	m, err := FastestLoad(p)
+	m, err := fastestLoad(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(probe.MemoryISAs(), m.ISA()) {
 		t.Errorf("ISA %q is none of %v", m.ISA(), probe.MemoryISAs())
 	}
-	if _, err := FastestLoad(p[:probe.RoundBytes-1]); err == nil {
+	if _, err := fastestLoad(p[:probe.RoundBytes-1]); err == nil {
 		t.Error("no error for a length that is no multiple of a round")
 	}
 }

@@ -1,4 +1,4 @@
-package bench
+package machine
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"memorywall/pkg/internal/host"
-	"memorywall/pkg/roofline"
+	"memorywall/pkg/internal/num"
 )
 
 // A stretch is some neighbouring points of a curve, from index from to before to.
@@ -35,7 +35,7 @@ func stretches(rates []float64) []stretch {
 	}
 	// cost of points i to j−1 as one stretch
 	price := func(i, j int) float64 {
-		mid := median(logs[i:j])
+		mid := num.Median(logs[i:j])
 		sum := 0.0
 		for _, v := range logs[i:j] {
 			sum += math.Abs(v - mid)
@@ -60,7 +60,7 @@ func stretches(rates []float64) []stretch {
 	// Put together what does not fall.
 	for i := 1; i < len(cut); {
 		a, b := cut[i-1], cut[i]
-		if median(logs[b.from:b.to]) > median(logs[a.from:a.to])-sameLevel {
+		if num.Median(logs[b.from:b.to]) > num.Median(logs[a.from:a.to])-sameLevel {
 			cut[i-1].to = b.to
 			cut = slices.Delete(cut, i, i+1)
 			i = max(1, i-1)
@@ -71,22 +71,14 @@ func stretches(rates []float64) []stretch {
 	return cut
 }
 
-func median(x []float64) float64 {
-	s := slices.Sorted(slices.Values(x))
-	if n := len(s); n%2 == 0 {
-		return s[n/2-1]/2 + s[n/2]/2
-	}
-	return s[len(s)/2]
-}
-
 // levelsOf finds the levels of memory in the bandwidth points of some threads:
 // in the curve of their loads. Their names and reported capacities come from
 // the caches; warnings tell where the curve and the caches do not agree. The last
 // level is memory if the working sets go well beyond the caches.
-func levelsOf(points []roofline.BandwidthPoint, threads int, caches []host.Cache, beyond bool) (levels []roofline.Level, warnings []string) {
-	loads := map[int64]roofline.BandwidthPoint{} // the best of each working set
+func levelsOf(points []BandwidthPoint, threads int, caches []host.Cache, beyond bool) (levels []Level, warnings []string) {
+	loads := map[int64]BandwidthPoint{} // the best of each working set
 	for _, p := range points {
-		if p.Threads == threads && p.Loop == roofline.LoadLoop && p.BytesPerS > loads[p.WorkingSet].BytesPerS {
+		if p.Threads == threads && p.Loop == LoadLoop && p.BytesPerS > loads[p.WorkingSet].BytesPerS {
 			loads[p.WorkingSet] = p
 		}
 	}
@@ -94,13 +86,13 @@ func levelsOf(points []roofline.BandwidthPoint, threads int, caches []host.Cache
 	if len(curve) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(curve, func(a, b roofline.BandwidthPoint) int { return cmp.Compare(a.WorkingSet, b.WorkingSet) })
+	slices.SortFunc(curve, func(a, b BandwidthPoint) int { return cmp.Compare(a.WorkingSet, b.WorkingSet) })
 	rates := make([]float64, len(curve))
 	for i, p := range curve {
 		rates[i] = p.BytesPerS
 	}
 	cut := levelStretches(curve, stretches(rates))
-	on := roofline.Threads(threads)
+	on := Threads(threads)
 	warn := func(format string, args ...any) {
 		warnings = append(warnings, on+": "+fmt.Sprintf(format, args...))
 	}
@@ -113,11 +105,11 @@ func levelsOf(points []roofline.BandwidthPoint, threads int, caches []host.Cache
 	next := 0 // the first capacity that no level has yet
 	missing := func(before int64) {
 		for ; next < len(known) && known[next].bytes < before; next++ {
-			warn("no knee in the curve where %s of %s ends", known[next].name, binarySize(known[next].bytes))
+			warn("no knee in the curve where %s of %s ends", known[next].name, num.Binary(float64(known[next].bytes), "B"))
 		}
 	}
 	for i, s := range cut {
-		l := roofline.Level{Threads: threads, From: curve[s.from].WorkingSet, To: curve[s.to-1].WorkingSet}
+		l := Level{Threads: threads, From: curve[s.from].WorkingSet, To: curve[s.to-1].WorkingSet}
 		if last := i == len(cut)-1; !last {
 			after := curve[cut[i+1].from].WorkingSet
 			missing(l.To / slack)
@@ -126,12 +118,12 @@ func levelsOf(points []roofline.BandwidthPoint, threads int, caches []host.Cache
 				l.Name, l.Reported = known[next].name, known[next].bytes
 				next++
 			case next < len(known):
-				l.Name = known[next].name + " up to " + binarySize(l.To)
-				warn("the curve falls between %s and %s, inside of what is reported as %s of %s: part of it may be out of reach", binarySize(l.To), binarySize(after), known[next].name, binarySize(known[next].bytes))
+				l.Name = known[next].name + " up to " + num.Binary(float64(l.To), "B")
+				warn("the curve falls between %s and %s, inside of what is reported as %s of %s: part of it may be out of reach", num.Binary(float64(l.To), "B"), num.Binary(float64(after), "B"), known[next].name, num.Binary(float64(known[next].bytes), "B"))
 			default:
-				l.Name = "up to " + binarySize(l.To)
+				l.Name = "up to " + num.Binary(float64(l.To), "B")
 				if len(known) > 0 {
-					warn("the curve falls between %s and %s, where no cache is reported to end", binarySize(l.To), binarySize(after))
+					warn("the curve falls between %s and %s, where no cache is reported to end", num.Binary(float64(l.To), "B"), num.Binary(float64(after), "B"))
 				}
 			}
 		} else {
@@ -169,7 +161,7 @@ func levelsOf(points []roofline.BandwidthPoint, threads int, caches []host.Cache
 // levelStretches leaves out the stretches between two levels, where a working
 // set fits in part: those that do not reach over a factor of two, except at the
 // curve's ends.
-func levelStretches(curve []roofline.BandwidthPoint, all []stretch) []stretch {
+func levelStretches(curve []BandwidthPoint, all []stretch) []stretch {
 	var levels []stretch
 	for i, s := range all {
 		reach := float64(curve[s.to-1].WorkingSet) / float64(curve[s.from].WorkingSet)
@@ -202,7 +194,7 @@ func capacities(caches []host.Cache, threads int) []capacity {
 		}
 		count := 1
 		if c.Cores > 0 {
-			count = ceilDiv(threads, c.Cores)
+			count = num.CeilDiv(threads, c.Cores)
 		}
 		all = append(all, capacity{fmt.Sprintf("L%d", level), c.Bytes * int64(count)})
 	}

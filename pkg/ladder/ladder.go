@@ -1,0 +1,283 @@
+package ladder
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"memorywall/pkg/bench"
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/machine"
+	"memorywall/pkg/matmul"
+	"memorywall/pkg/roofline"
+)
+
+// Ladder is a set of multiplies in float32, timed in one run, and the machine whose
+// roofs they stand under.
+type Ladder struct {
+	Host    machine.Host
+	Machine machine.Machine
+	ISA     string // instruction set of the SIMD kernels
+	Threads int    // of the multiplies that use all cores
+	// One and All are the roofs of memory for one thread and for all threads.
+	One, All roofline.Machine
+	// Results are the multiplies in the order asked for.
+	Results []Result
+	// Notes say how to read the figures: what was read, where it lies.
+	Notes []string
+	// Warnings are those of the machine; each result has its own.
+	Warnings []string
+}
+
+// Result is a multiply, measured. Its work counts the FLOPs and the bytes of the model.
+type Result struct {
+	bench.Result
+	Rows int // of C that a call computes
+	// Footprint is the bytes of all data that the calls go through before any of
+	// them comes round again: it decides which level of memory holds them.
+	Footprint int64
+}
+
+// FLOPS returns the rate of the best sample in FLOP/s.
+func (r Result) FLOPS() float64 { return r.GFLOPS() * 1e9 }
+
+// Step is a multiply to time: C = A·B in float32.
+type Step struct {
+	Name     string
+	Multiply matmul.Func[float32]
+	Threads  int // that it uses at most
+	// Rows is how many rows of C a call computes, the first ones, over the whole of B;
+	// 0 is all of them.
+	Rows int
+	// Bytes is the traffic of a call as the model counts it; 0 counts each matrix once.
+	Bytes int64
+}
+
+const (
+	maxSide = 4096 // above it the plain loops take minutes
+	// bandSeconds is about how long a call of a slow rung takes.
+	bandSeconds = 0.3
+)
+
+// Climb times rungs of [Rungs], by name, or all of them without names: C = A·B for
+// n×n matrices of float32, of which the slow rungs compute a band of rows if n is
+// large; a note says how many. The bytes of each result are those of the rung's
+// traffic. Every product is verified before it is timed. mine is the machine whose
+// roofs the results are held against, see [machine.Mine].
+func Climb(mine machine.Machine, n int, o bench.Options, names ...string) (Ladder, error) {
+	rungs, err := named(names)
+	if err != nil {
+		return Ladder{}, err
+	}
+	if n < 1 || n > maxSide {
+		return Ladder{}, fmt.Errorf("ladder: n is %d: it must be from 1 to %d", n, maxSide)
+	}
+	threads := machine.ReadHost().GOMAXPROCS
+	var steps []Step
+	for _, r := range rungs {
+		s := Step{Name: r.Name, Multiply: r.F32, Threads: 1, Rows: r.rows(n, bandSeconds)}
+		s.Bytes = r.Traffic(roofline.GEMM{M: int64(s.Rows), N: int64(n), K: int64(n), ElemBytes: 4}).Bytes(4)
+		switch {
+		case r.Name == "gonum":
+			s.Threads = bench.GonumThreads(n, n, threads)
+		case r.Parallel:
+			s.Threads = threads
+		}
+		steps = append(steps, s)
+	}
+	return Time(mine, n, o, steps...)
+}
+
+// Time times steps for n×n matrices as [Climb] does.
+func Time(mine machine.Machine, n int, o bench.Options, steps ...Step) (Ladder, error) {
+	if n < 1 || n > maxSide {
+		return Ladder{}, fmt.Errorf("ladder: n is %d: it must be from 1 to %d", n, maxSide)
+	}
+	l, err := under(mine)
+	if err != nil {
+		return Ladder{}, err
+	}
+	b, err := bench.NewRing[float32](n, n, 0, 0, l.Host)
+	if err != nil {
+		return Ladder{}, fmt.Errorf("ladder: n is %d: %w", n, err)
+	}
+	defer b.Close()
+	var cases []bench.Case
+	for _, s := range steps {
+		rows := s.Rows
+		if rows == 0 {
+			rows = n
+		}
+		if rows < 1 || rows > n {
+			return Ladder{}, fmt.Errorf("ladder: Rows of %q is %d: it must be from 1 to n = %d, or 0 for all", s.Name, rows, n)
+		}
+		c := bench.Multiply(s.Name, rows, n, n, s.Threads, s.Multiply, b)
+		if s.Bytes > 0 {
+			c.Work.Bytes = float64(s.Bytes)
+		}
+		cases = append(cases, c)
+		l.Results = append(l.Results, Result{Rows: rows, Footprint: 4 * int64(n) * int64(n+2*rows)})
+		if rows < n {
+			l.Notes = append(l.Notes, fmt.Sprintf("%s computes %s of C over the whole of B", s.Name, bench.Plural(rows, "row")))
+		}
+	}
+	return l.time(o, cases)
+}
+
+const (
+	maxDecodeRows = 1024
+	maxDecodeSide = 16384
+)
+
+// Decode times the multiply of m rows with a weight matrix of size×size elements of
+// float32, on all cores, for each m in rows: C[m,n] = A[m,k]·B[k,n]. Its bytes are
+// the compulsory ones. The calls go over enough weight matrices to make four times
+// the last-level caches where memory allows, so that they come from memory; the notes
+// and warnings say how far that held. Otherwise it is as [Climb].
+func Decode(mine machine.Machine, size int, rows []int, o bench.Options) (Ladder, error) {
+	if size < 1 || size > maxDecodeSide {
+		return Ladder{}, fmt.Errorf("ladder: size is %d: it must be from 1 to %d", size, maxDecodeSide)
+	}
+	if len(rows) == 0 {
+		return Ladder{}, fmt.Errorf("ladder: rows is empty: give at least one number of rows")
+	}
+	l, err := under(mine)
+	if err != nil {
+		return Ladder{}, err
+	}
+	for _, m := range rows {
+		if m < 1 || m > maxDecodeRows {
+			return Ladder{}, fmt.Errorf("ladder: rows has %d: each must be from 1 to %d", m, maxDecodeRows)
+		}
+	}
+	weights, err := bench.NewRing[float32](size, size, l.Threads, bench.RingBytes, l.Host)
+	if err != nil {
+		return Ladder{}, fmt.Errorf("ladder: size is %d: %w", size, err)
+	}
+	defer weights.Close()
+	l.Notes = append(l.Notes, weights.Note)
+	if weights.Doubt != "" {
+		l.Warnings = append(l.Warnings, weights.Doubt)
+	}
+	var cases []bench.Case
+	for _, m := range rows {
+		cases = append(cases, bench.Multiply(fmt.Sprintf("m = %d", m), m, size, size, l.Threads, matmul.Multiply[float32], weights))
+		l.Results = append(l.Results, Result{Rows: m, Footprint: weights.Bytes() + 8*int64(m)*int64(size)})
+	}
+	return l.time(o, cases)
+}
+
+// under returns a ladder without results under a machine's roofs.
+func under(mine machine.Machine) (l Ladder, err error) {
+	l = Ladder{Host: machine.ReadHost(), Machine: mine, ISA: matmul.ISAs()[0]}
+	l.Threads = l.Host.GOMAXPROCS
+	err = arg.Maybe(func() {
+		l.One, l.All = mine.Memory(1, "FP32", ""), mine.Memory(threadsOf(mine), "FP32", "")
+	})
+	if err != nil {
+		return l, err
+	}
+	if other := machine.Other(mine, l.Host); other != "" {
+		l.Warnings = append(l.Warnings, other)
+	}
+	return l, nil
+}
+
+// time times the cases, of which all but the timing is in the results already.
+func (l Ladder) time(o bench.Options, cases []bench.Case) (Ladder, error) {
+	results, err := bench.Compare(o, cases...)
+	if err != nil {
+		return Ladder{}, err
+	}
+	for i, r := range results {
+		l.Results[i].Result = r
+	}
+	if l.Host.Quota > 0 && l.Host.Quota < float64(l.Threads) {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("the CPU quota of %.4g cores is less than the %d threads", l.Host.Quota, l.Threads))
+	}
+	return l, nil
+}
+
+// Roof returns the roof that a result is held against: that of as many threads, of the
+// level of memory that has room for its data.
+func (l Ladder) Roof(r Result) roofline.Machine {
+	threads := 1
+	if r.Threads > 1 {
+		threads = threadsOf(l.Machine)
+	}
+	return l.Machine.RoofFor(threads, "FP32", "", r.Footprint)
+}
+
+// threadsOf returns what all cores are to a machine's roofs.
+func threadsOf(m machine.Machine) int {
+	if m.Measured == nil {
+		return 1
+	}
+	return m.Measured.Host.Threads
+}
+
+// Dot is a result as a figure shows it: On is the name of its roof.
+type Dot struct {
+	Name             string
+	Intensity, FLOPS float64
+	On               string
+}
+
+// Dots returns the results as dots, and the roofs that they stand under, each once.
+func (l Ladder) Dots() (dots []Dot, roofs []roofline.Machine) {
+	for _, r := range l.Results {
+		roof := l.Roof(r)
+		dots = append(dots, Dot{r.Name, r.Work.FLOPs / r.Work.Bytes, r.FLOPS(), roof.Name})
+		if !slices.ContainsFunc(roofs, func(m roofline.Machine) bool { return m.Name == roof.Name }) {
+			roofs = append(roofs, roof)
+		}
+	}
+	return dots, roofs
+}
+
+// String returns what a figure needs beside it: the host, the instruction set
+// that runs, the threads of the results, and where the roofs come from.
+func (l Ladder) String() string {
+	var parts []string
+	same := true
+	for _, r := range l.Results {
+		parts = append(parts, fmt.Sprintf("%s %d", r.Name, r.Threads))
+		same = same && r.Threads == l.Results[0].Threads
+	}
+	if same && len(parts) > 0 {
+		parts = []string{fmt.Sprint(l.Results[0].Threads)}
+	}
+	s := fmt.Sprintf("%s. Kernels: %s. Threads: %s. Roofs: %s.", l.Host, l.ISA, strings.Join(parts, ", "), l.Machine.Source)
+	for _, n := range l.Notes {
+		s += " " + strings.ToUpper(n[:1]) + n[1:] + "."
+	}
+	return s
+}
+
+// aboveRoof is how far above the level part of its roof a rate may stand before
+// the roof is doubted: the loop that finds it is disturbed as any other.
+const aboveRoof = 1.02
+
+// Doubts returns in one line why the figures may be doubted, each with its reason, or
+// "none".
+func (l Ladder) Doubts() string {
+	all := slices.Clone(l.Warnings)
+	for _, r := range l.Results {
+		if len(r.Result.Warnings) > 0 {
+			all = append(all, r.Name+": "+strings.Join(r.Result.Warnings, ", "))
+		}
+	}
+	for _, r := range l.Results {
+		roof := l.One
+		if r.Threads > 1 {
+			roof = l.All
+		}
+		if roof.Peak > 0 && r.FLOPS() > aboveRoof*roof.Peak {
+			all = append(all, r.Name+" stands above the peak, so the peak was measured too low: measure the roofs again")
+		}
+	}
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, "; ")
+}

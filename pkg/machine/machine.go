@@ -1,0 +1,477 @@
+// Package machine is the reader's own machine: what is known of the host, its roofs,
+// measured, and the file that keeps them.
+//
+// # The machine file
+//
+// [Encode] and [Decode] write and read a machine as JSON, measured or from a data
+// sheet. The file is an object with these keys; rates are in FLOP/s and bytes/s,
+// sizes in bytes, times in seconds, and GB or GiB appear nowhere:
+//
+//	schema                 1, the version of this form ([SchemaVersion])
+//	name, source           what machine, and where the figures come from
+//	format, elem_bytes     number format of the peak ("FP32") and bytes of an element
+//	peak_flops             for a measured machine: all threads, widest instructions
+//	bandwidth_bytes_per_s  for a measured machine: all threads, outermost level
+//	latency_s              of a launch, a hop or a call; left out where it is 0
+//	measured               only for a measured machine, the keys of [Measured]:
+//	  date                 when it began, in the form of RFC 3339
+//	  seconds              how long it took
+//	  asked_seconds        how long it was asked to take
+//	  host                 [MeasuredHost]: cpu, arch, os, cores, threads, caches, isa …
+//	  method               sentences: how each figure was found, and what it counts
+//	  versions             of the program and of Go
+//	  clock                [Clock]: hz, least, most, samples
+//	  l1_load              [L1Load]: bytes_per_cycle against ports_bytes_per_cycle
+//	  peaks                [ComputePeak]: isa, format, threads, flops, median, samples
+//	  bandwidths           [BandwidthPoint]: loop, isa, threads, working_set_bytes,
+//	                       bytes_per_s, with_write_allocate, median, samples
+//	  levels               [Level]: name, threads, reported_bytes, from_bytes,
+//	                       to_bytes, bandwidth_bytes_per_s, and the rate of each loop
+//	  calls                [Call]: what starting work costs, by threads
+//	  tuning               [Choice]: constants of the multiplies that suit this machine
+//	  warnings             reasons for doubt
+//
+// A key may be added without a new version; readers ignore keys that they do
+// not know. A key that changes its meaning makes a new version.
+package machine
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/host"
+	"memorywall/pkg/roofline"
+)
+
+// Host is what is known of the machine and of what this process may use of it.
+type Host = host.Host
+
+// ReadHost reads the facts now.
+func ReadHost() Host { return host.Read() }
+
+// Machine is a machine of the model, and how its figures were measured.
+type Machine struct {
+	roofline.Machine
+	// Measured is what a measured machine has beyond the two numbers. It is nil
+	// for a machine from a data sheet.
+	Measured *Measured `json:"measured,omitempty"`
+}
+
+// Measured says how the figures of a measured machine were found, and keeps all
+// of them: every instruction set, every level of memory, every sample.
+type Measured struct {
+	Date     string            `json:"date"`                    // when it began, RFC 3339
+	Seconds  float64           `json:"seconds"`                 // how long it took
+	Asked    float64           `json:"asked_seconds,omitempty"` // how long it was asked to take; 0 in older files
+	Host     MeasuredHost      `json:"host"`
+	Method   []string          `json:"method"` // sentences
+	Versions map[string]string `json:"versions"`
+
+	Clock      Clock            `json:"clock"`
+	L1Load     *L1Load          `json:"l1_load,omitempty"`
+	Peaks      []ComputePeak    `json:"peaks"`
+	Bandwidths []BandwidthPoint `json:"bandwidths"`
+	// Levels holds the levels of memory for one thread, innermost first, then
+	// those for all threads if there is more than one.
+	Levels []Level  `json:"levels"`
+	Calls  []Call   `json:"calls,omitempty"`
+	Tuning []Choice `json:"tuning,omitempty"`
+
+	Warnings []string `json:"warnings,omitempty"` // reasons for doubt
+}
+
+// MeasuredHost is the machine that was measured. What is unknown is 0 or empty.
+type MeasuredHost struct {
+	host.Host
+	Threads int `json:"threads"` // that the measurement used at most
+}
+
+// Clock is the clock of one core while it does dependent adds, one a cycle.
+type Clock struct {
+	Hz      float64   `json:"hz"`      // of the best sample
+	Min     float64   `json:"least"`   // the slowest of the readings over the run, Hz
+	Max     float64   `json:"most"`    // the fastest of them
+	Samples []float64 `json:"samples"` // readings in their order, Hz, each the best of some short ones
+}
+
+// L1Load holds the load bandwidth of the first-level cache against what the load
+// ports of one core can do.
+type L1Load struct {
+	// BytesPerCycle was measured: the rate of loads, divided by the clock that
+	// was read right after them. Wide vectors can slow the clock down.
+	BytesPerCycle float64 `json:"bytes_per_cycle"`
+	// Ports is the published number of load ports times the bytes that each
+	// loads in a cycle, 0 if it is not known for this CPU.
+	Ports  float64 `json:"ports_bytes_per_cycle,omitempty"`
+	Source string  `json:"ports_source,omitempty"`
+}
+
+// ComputePeak is the peak of some threads with one instruction set.
+type ComputePeak struct {
+	ISA       string    `json:"isa"`
+	Fused     bool      `json:"fused"`  // multiply and add in one instruction
+	Format    string    `json:"format"` // "FP32" or "FP64"
+	ElemBytes int64     `json:"elem_bytes"`
+	Threads   int       `json:"threads"`
+	FLOPS     float64   `json:"flops"`   // FLOP/s of the best sample
+	Median    float64   `json:"median"`  // FLOP/s
+	Samples   []float64 `json:"samples"` // FLOP/s, in their order
+}
+
+// The loops that measure bandwidth.
+const (
+	LoadLoop        = "load"         // reads one array
+	CopyLoop        = "copy"         // a = b
+	TriadLoop       = "triad"        // a = b + s·c
+	CopyStreamLoop  = "copy-stream"  // a = b with streaming stores
+	TriadStreamLoop = "triad-stream" // a = b + s·c with streaming stores
+)
+
+// Loops lists them.
+func Loops() []string {
+	return []string{LoadLoop, CopyLoop, TriadLoop, CopyStreamLoop, TriadStreamLoop}
+}
+
+// arrays returns how many arrays a loop reads and how many it writes.
+func arrays(loop string) (loads, stores int64) {
+	switch loop {
+	case LoadLoop:
+		return 1, 0
+	case CopyLoop, CopyStreamLoop:
+		return 1, 1
+	}
+	return 2, 1
+}
+
+// WriteAllocate returns how many bytes move for each byte that a loop sees:
+// [roofline.WriteAllocate], or 1 for streaming stores, which read no line.
+func WriteAllocate(loop string) float64 {
+	if loop == CopyStreamLoop || loop == TriadStreamLoop {
+		return 1
+	}
+	return roofline.WriteAllocate(arrays(loop))
+}
+
+// BandwidthPoint is the bandwidth of some threads that go through a working set
+// again and again with one loop.
+type BandwidthPoint struct {
+	Loop    string `json:"loop"` // one of [Loops]
+	ISA     string `json:"isa"`
+	Threads int    `json:"threads"`
+	// WorkingSet is the bytes of all arrays of all threads together.
+	WorkingSet int64 `json:"working_set_bytes"`
+	// BytesPerS is the best sample, in bytes that the program sees: 8 an element
+	// for a load, 16 for a copy, 24 for a triad.
+	BytesPerS float64 `json:"bytes_per_s"`
+	// WithWriteAllocate counts the read of each line that is stored to as well.
+	WithWriteAllocate float64   `json:"with_write_allocate"`
+	Median            float64   `json:"median"`  // as BytesPerS
+	Samples           []float64 `json:"samples"` // as BytesPerS, in their order
+}
+
+// Level is a level of memory as some threads see it: a stretch of working sets
+// over which the bandwidth stays about the same.
+type Level struct {
+	// Name is "L1", "L2", …, "memory", or "cache or memory" where the working sets do
+	// not go far enough beyond the caches.
+	Name    string `json:"name"`
+	Threads int    `json:"threads"`
+	// Reported is the capacity that the system reports, of all such caches that
+	// the threads use together. 0 for memory, or if it is unknown.
+	Reported int64 `json:"reported_bytes,omitempty"`
+	From     int64 `json:"from_bytes"` // the least working set that is on this level
+	To       int64 `json:"to_bytes"`   // the largest
+	// Bandwidth is the roof: the most bytes a second that any loop saw.
+	Bandwidth float64 `json:"bandwidth_bytes_per_s"`
+	// Rates holds bytes a second for each loop, as the program sees them.
+	Rates map[string]float64 `json:"rates"`
+}
+
+// Call is what it costs to start work: for one thread a multiply of one by one
+// element, for several the start and the end of that many goroutines.
+type Call struct {
+	Threads int       `json:"threads"`
+	Seconds float64   `json:"seconds"` // of the best sample
+	Median  float64   `json:"median"`
+	Samples []float64 `json:"samples"`
+}
+
+// Choice is a constant of a multiply that was tried in some values on this machine.
+// Nothing here reads it: it is an option of package matmul.
+type Choice struct {
+	Name  string  `json:"name"` // for instance "avx512.streams"
+	Value int     `json:"value"`
+	Tried []Trial `json:"tried"`
+}
+
+// Trial is one of the values of a [Choice], with the seconds of its samples.
+type Trial struct {
+	Value   int       `json:"value"`
+	Samples []float64 `json:"samples_s"`
+}
+
+// Validate returns an error that names the first figure that cannot be right.
+func (d *Measured) Validate() error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("machine: measured "+format, args...)
+	}
+	type figure struct {
+		key   string
+		value float64
+	}
+	// not returns an error unless all figures are above the limit, or at it, and finite.
+	not := func(what string, zero bool, figures ...figure) error {
+		must := "positive and finite"
+		if zero {
+			must = "finite and at least 0"
+		}
+		for _, f := range figures {
+			if !(f.value > 0 || zero && f.value == 0) || math.IsInf(f.value, 1) {
+				return bad("%s%s is %g: it must be %s", what, f.key, f.value, must)
+			}
+		}
+		return nil
+	}
+	// sampled checks figures that come from samples, of which best is the best.
+	sampled := func(what, key string, best, median float64, samples []float64, smaller bool) error {
+		if err := not(what+": ", false, figure{key, best}, figure{"median", median}); err != nil {
+			return err
+		}
+		if len(samples) == 0 {
+			return bad("%s: samples is empty: every sample must be kept", what)
+		}
+		for i, v := range samples {
+			if err := not(what+": ", false, figure{fmt.Sprintf("samples[%d]", i), v}); err != nil {
+				return err
+			}
+		}
+		end, over := slices.Max(samples), median > best
+		if smaller {
+			end, over = slices.Min(samples), median < best
+		}
+		// Rates come from times, and a file's digits are rounded.
+		switch {
+		case over:
+			return bad("%s: median is %g and %s %g: no median is better than the best", what, median, key, best)
+		case math.Abs(best-end) > 1e-9*best:
+			return bad("%s: %s is %g, and the best of its samples is %g: they must be the same", what, key, best, end)
+		}
+		return nil
+	}
+	threads := func(what string, n int) error {
+		if n < 1 {
+			return bad("%s: threads is %d: it must be at least 1", what, n)
+		}
+		return nil
+	}
+	h := d.Host
+	switch {
+	case d.Date == "":
+		return bad("date is empty: it must say when")
+	case h.Threads < 1:
+		return bad("host.threads is %d: it must be at least 1", h.Threads)
+	case h.Cores < 0 || h.Usable < 0:
+		return bad("host.cores is %d, usable %d: they must be at least 0", h.Cores, h.Usable)
+	case h.Memory < 0 || h.Free < 0:
+		return bad("host.memory_bytes is %d, free_bytes %d: they must be at least 0", h.Memory, h.Free)
+	}
+	for i, c := range h.Caches {
+		if c.Level < 1 || c.Bytes < 1 || c.Cores < 0 || c.Count < 0 {
+			return bad("host.caches[%d]: level %d, %d bytes, %d cores, count %d: level and bytes must be positive, the others at least 0", i, c.Level, c.Bytes, c.Cores, c.Count)
+		}
+	}
+	if err := not("", true, figure{"seconds", d.Seconds}, figure{"asked_seconds", d.Asked}, figure{"host.cpu_quota_cores", h.Quota}); err != nil {
+		return err
+	}
+	c := d.Clock
+	if err := sampled("clock", "hz", c.Hz, c.Hz, c.Samples, false); err != nil {
+		return err
+	}
+	if err := not("clock: ", false, figure{"least", c.Min}, figure{"most", c.Max}); err != nil {
+		return err
+	}
+	if c.Min > c.Max {
+		return bad("clock: least is %g and most %g: they must rise", c.Min, c.Max)
+	}
+	if l := d.L1Load; l != nil {
+		if err := not("l1_load: ", false, figure{"bytes_per_cycle", l.BytesPerCycle}); err != nil {
+			return err
+		}
+		if err := not("l1_load: ", true, figure{"ports_bytes_per_cycle", l.Ports}); err != nil {
+			return err
+		}
+	}
+	if len(d.Peaks) == 0 || len(d.Bandwidths) == 0 || len(d.Levels) == 0 {
+		return bad("machine has %d peaks, %d bandwidths and %d levels: it needs at least one of each", len(d.Peaks), len(d.Bandwidths), len(d.Levels))
+	}
+	for i, p := range d.Peaks {
+		what := fmt.Sprintf("peaks[%d]", i)
+		switch {
+		case p.ISA == "" || p.Format == "":
+			return bad("%s: isa is %q and format %q: both must be named", what, p.ISA, p.Format)
+		case p.ElemBytes < 1:
+			return bad("%s: elem_bytes is %d: it must be at least 1", what, p.ElemBytes)
+		}
+		if err := threads(what, p.Threads); err != nil {
+			return err
+		}
+		if err := sampled(what, "flops", p.FLOPS, p.Median, p.Samples, false); err != nil {
+			return err
+		}
+	}
+	for i, p := range d.Bandwidths {
+		what := fmt.Sprintf("bandwidths[%d]", i)
+		switch {
+		case !slices.Contains(Loops(), p.Loop):
+			return bad("%s: loop is %q: it must be one of %s", what, p.Loop, strings.Join(Loops(), ", "))
+		case p.WorkingSet < 1:
+			return bad("%s: working_set_bytes is %d: it must be at least 1", what, p.WorkingSet)
+		}
+		if err := threads(what, p.Threads); err != nil {
+			return err
+		}
+		if err := sampled(what, "bytes_per_s", p.BytesPerS, p.Median, p.Samples, false); err != nil {
+			return err
+		}
+		if err := not(what+": ", false, figure{"with_write_allocate", p.WithWriteAllocate}); err != nil {
+			return err
+		}
+	}
+	for i, l := range d.Levels {
+		what := fmt.Sprintf("levels[%d]", i)
+		switch {
+		case l.Name == "":
+			return bad("%s: name is empty: a level needs a name", what)
+		case l.From < 1 || l.To < l.From:
+			return bad("%s: working sets from %d to %d bytes: they must be positive and rise", what, l.From, l.To)
+		case l.Reported < 0:
+			return bad("%s: reported_bytes is %d: it must be at least 0", what, l.Reported)
+		}
+		if err := threads(what, l.Threads); err != nil {
+			return err
+		}
+		if err := not(what+": ", false, figure{"bandwidth_bytes_per_s", l.Bandwidth}); err != nil {
+			return err
+		}
+		for _, loop := range slices.Sorted(maps.Keys(l.Rates)) {
+			v := l.Rates[loop]
+			if !slices.Contains(Loops(), loop) || !(v > 0) || math.IsInf(v, 1) {
+				return bad("%s: rate of %q is %g: it must be one of %s, positive and finite", what, loop, v, strings.Join(Loops(), ", "))
+			}
+		}
+	}
+	for i, c := range d.Calls {
+		what := fmt.Sprintf("calls[%d]", i)
+		if err := threads(what, c.Threads); err != nil {
+			return err
+		}
+		if err := sampled(what, "seconds", c.Seconds, c.Median, c.Samples, true); err != nil {
+			return err
+		}
+	}
+	for i, c := range d.Tuning {
+		if c.Name == "" || !slices.ContainsFunc(c.Tried, func(t Trial) bool { return t.Value == c.Value }) {
+			return bad("tuning[%d]: name is %q and value %d: it must be named, and one of the values that were tried", i, c.Name, c.Value)
+		}
+	}
+	return nil
+}
+
+// Peak returns the measured peak for a number of threads and a number format
+// ("FP32" or "FP64"), with the instruction set isa, or with the fastest for "".
+func (d *Measured) Peak(threads int, format, isa string) (ComputePeak, error) {
+	var best ComputePeak
+	var have []string
+	for _, p := range d.Peaks {
+		have = append(have, fmt.Sprintf("%s %s on %s", p.Format, p.ISA, Threads(p.Threads)))
+		if p.Threads == threads && p.Format == format && (isa == "" || p.ISA == isa) && p.FLOPS > best.FLOPS {
+			best = p
+		}
+	}
+	if best.FLOPS == 0 {
+		return best, arg.Errorf("threads", threads, "machine: no measured peak for %s on %s with instruction set %q: there are %s", format, Threads(threads), isa, strings.Join(have, "; "))
+	}
+	return best, nil
+}
+
+// Threads says a number of threads in words: "one core", "2 cores".
+func Threads(n int) string {
+	if n == 1 {
+		return "one core"
+	}
+	return fmt.Sprintf("%d cores", n)
+}
+
+// Latency returns the seconds that it costs to start work on so many threads, or 0
+// if that was not measured.
+func (d *Measured) Latency(threads int) float64 {
+	for _, c := range d.Calls {
+		if c.Threads == threads {
+			return c.Seconds
+		}
+	}
+	return 0
+}
+
+// Roofs returns the roofs of a machine for a number of threads and a number
+// format, innermost level first: a machine for each level of memory, whose
+// bandwidth is that level's. All share one peak, with the instruction set isa,
+// or the fastest for "". A machine that was not measured has one level: itself,
+// for any number of threads. It panics if there is no such peak or no such level.
+func (m Machine) Roofs(threads int, format, isa string) []roofline.Machine {
+	_, roofs := m.roofs(threads, format, isa)
+	return roofs
+}
+
+func (m Machine) roofs(threads int, format, isa string) (levels []Level, roofs []roofline.Machine) {
+	if m.Measured == nil {
+		if format != "" && format != m.Format || isa != "" {
+			arg.Refuse("format", format, "machine: format is %q and instruction set %q: %s is known for %s only", format, isa, m.Name, m.Format)
+		}
+		return []Level{{}}, []roofline.Machine{m.Machine}
+	}
+	peak, err := m.Measured.Peak(threads, format, isa)
+	arg.Check(err)
+	for _, l := range m.Measured.Levels {
+		if l.Threads == threads {
+			levels = append(levels, l)
+			roofs = append(roofs, roofline.Machine{
+				Name: l.Name + ", " + Threads(threads), Source: m.Source, Format: peak.Format, ElemBytes: peak.ElemBytes,
+				Peak: peak.FLOPS, Bandwidth: l.Bandwidth, Latency: m.Measured.Latency(threads), Tolerance: roofline.Slack,
+			})
+		}
+	}
+	if len(roofs) == 0 {
+		arg.Refuse("threads", threads, "machine: threads is %d: no level was measured with so many", threads)
+	}
+	return levels, roofs
+}
+
+// RoofFor returns the roof that a program is held against whose data take so
+// many bytes: that of the innermost level which has room for them all. It panics
+// where [Machine.Roofs] does, and if bytes is below 1.
+func (m Machine) RoofFor(threads int, format, isa string, bytes int64) roofline.Machine {
+	arg.Size("machine", "bytes", bytes)
+	levels, roofs := m.roofs(threads, format, isa)
+	for i, l := range levels[:len(levels)-1] {
+		room := l.Reported
+		if room == 0 {
+			room = l.To
+		}
+		if bytes <= room {
+			return roofs[i]
+		}
+	}
+	return roofs[len(roofs)-1]
+}
+
+// Memory returns the roof of the outermost level. It panics where [Machine.Roofs]
+// does.
+func (m Machine) Memory(threads int, format, isa string) roofline.Machine {
+	roofs := m.Roofs(threads, format, isa)
+	return roofs[len(roofs)-1]
+}
