@@ -47,7 +47,13 @@ func weightKernels() []*weightKernel {
 	var ks []*weightKernel
 	if haveAVX2 {
 		avx2 := &weightKernel{
-			isa: "avx2", wide: 4, wideInt8: 4, quantize: quantizeAVX2,
+			isa: "avx2", wide: 4, wideInt8: 4, quantize: quantizeAVX2, transpose: transposeAVX2,
+			turnedRows: []int{3, 2, 1},
+			turned: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int, bool){
+				Float32:  turnedFloat32AVX2,
+				BFloat16: turnedBFloat16AVX2,
+				Float16:  turnedFloat16AVX2,
+			},
 			decode: [weightFormats]func(int, *byte, *float32){
 				Float32:  decodeFloat32AVX2,
 				BFloat16: decodeBFloat16AVX2,
@@ -72,7 +78,13 @@ func weightKernels() []*weightKernel {
 		}
 		if haveAVX512 {
 			avx512 := &weightKernel{
-				isa: "avx512", wide: 8, wideInt8: 8, quantize: quantizeAVX512,
+				isa: "avx512", wide: 8, wideInt8: 8, quantize: quantizeAVX512, transpose: transposeAVX2,
+				turnedRows: []int{8, 4, 3, 2, 1},
+				turned: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int, bool){
+					Float32:  turnedFloat32AVX512,
+					BFloat16: turnedBFloat16AVX512,
+					Float16:  turnedFloat16AVX512,
+				},
 				decode: [weightFormats]func(int, *byte, *float32){
 					Float32:  decodeFloat32AVX512,
 					BFloat16: decodeBFloat16AVX512,

@@ -9,6 +9,7 @@ type Option struct {
 	threads int
 	int8    bool
 	isa     string
+	beta    float64
 }
 
 // OnTeam runs the product on a team's threads. A nil team is none.
@@ -17,6 +18,10 @@ func OnTeam(t *Team) Option { return Option{team: t} }
 // Threads runs the product on so many threads, at most [MaxThreads]; 0 is
 // GOMAXPROCS at the time of the call. Where there is a team, it decides.
 func Threads(n int) Option { return Option{threads: n} }
+
+// Beta adds β times what the result held before, as BLAS does: with 0, the
+// default, that is not read, whatever it is.
+func Beta(beta float64) Option { return Option{beta: beta} }
 
 // ISA runs the product with the kernels of an instruction set, one of [ISAs]; ""
 // is the best.
@@ -42,6 +47,9 @@ func settle(opts []Option) (Option, error) {
 		}
 		if o.isa != "" {
 			all.isa = o.isa
+		}
+		if o.beta != 0 {
+			all.beta = o.beta
 		}
 		all.int8 = all.int8 || o.int8
 	}

@@ -2,6 +2,7 @@ package matmul
 
 import (
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,8 @@ type Team struct {
 	f     func(part, thread int)
 	n     int
 	limit int // the last thread that may take parts
+
+	panicked atomic.Pointer[any] // what a part panicked with
 
 	_     [lineBytes]byte
 	next  atomic.Int64 // the first part that nobody has taken
@@ -81,8 +84,11 @@ func (t *Team) Close() {
 
 // Do calls f(0, …) to f(n-1, …), each once, on the threads of the team, and
 // returns when all have returned. thread is from 0 to Threads-1, and no two parts
-// that run at once have the same. A part that panics on the thread of the caller
-// leaves the team in order; on another thread it ends the program.
+// that run at once have the same. Where a part panics, parts that have not begun
+// are left out, and Do panics with the same value once the others have returned;
+// the team stays in order. A read of a mapped file that has become shorter is
+// such a panic on the team's own threads, and on the caller's with
+// [debug.SetPanicOnFault].
 func (t *Team) Do(n int, f func(part, thread int)) {
 	others := min(t.threads, n, runtime.GOMAXPROCS(0)) - 1
 	if others < 1 || t.closed.Load() || !t.holder.TryLock() {
@@ -118,6 +124,20 @@ func (t *Team) finish() {
 		}
 	}
 	t.f = nil
+	if p := t.panicked.Swap(nil); p != nil {
+		panic(*p)
+	}
+}
+
+// help takes parts on a thread other than the caller's.
+func (t *Team) help(thread int) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.panicked.CompareAndSwap(nil, &p)
+			t.next.Store(int64(t.n)) // no more parts
+		}
+	}()
+	t.take(thread)
 }
 
 func (t *Team) take(thread int) {
@@ -149,6 +169,7 @@ func (t *Team) rouse(w *worker) {
 // work is the life of a worker.
 func (t *Team) work(w *worker, thread int) {
 	defer t.running.Done()
+	debug.SetPanicOnFault(true) // of this goroutine alone
 	seen := uint64(0)
 	for {
 		s := t.await(w, seen)
@@ -159,7 +180,7 @@ func (t *Team) work(w *worker, thread int) {
 		for s>>32 == seen && s&teamOpen != 0 {
 			if t.state.CompareAndSwap(s, s+1) {
 				if thread <= t.limit {
-					t.take(thread)
+					t.help(thread)
 				}
 				t.state.Add(^uint64(0))
 				break

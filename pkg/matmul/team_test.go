@@ -66,35 +66,32 @@ func TestTeam(t *testing.T) {
 	}
 }
 
-// A part that panics on the caller's thread leaves the team in order.
+// A part that panics, on whatever thread, makes Do panic with its value, and the
+// team stays in order.
 func TestTeamPanics(t *testing.T) {
-	team := NewTeam(1)
-	defer team.Close()
-	for range 3 {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
+	for _, threads := range []int{1, 2, 3} {
+		team := NewTeam(threads)
+		for round := range 60 {
+			func() {
+				defer func() {
+					if got := recover(); got != "part" {
+						t.Errorf("%d threads: recovered %v", threads, got)
+					}
+				}()
+				team.Do(3, func(i, thread int) {
+					time.Sleep(10 * time.Microsecond) // so that others come
+					if i == round%3 {
+						panic("part")
+					}
+				})
+				t.Error("no panic")
 			}()
-			team.Do(2, func(int, int) { panic("part") })
-		}()
-	}
-	pair := NewTeam(2)
-	defer pair.Close()
-	for range 20 {
-		func() {
-			defer func() { _ = recover() }()
-			pair.Do(2, func(_, thread int) {
-				if thread == 0 {
-					panic("part")
-				}
-			})
-		}()
-		var count atomic.Int32
-		pair.Do(5, func(int, int) { count.Add(1) })
-		if count.Load() != 5 {
-			t.Fatalf("%d of 5 parts after a panic", count.Load())
+			var count atomic.Int32
+			team.Do(5, func(int, int) { count.Add(1) })
+			if count.Load() != 5 {
+				t.Fatalf("%d of 5 parts after a panic", count.Load())
+			}
 		}
+		team.Close()
 	}
 }

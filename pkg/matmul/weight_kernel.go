@@ -25,13 +25,22 @@ type weightKernel struct {
 	// apart, for the formats that have a bias.
 	dotInt8 [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *byte, ldx int, y *float32, ldy, m int)
 
+	// turned computes y[i*ldy+j] = Σ x[i*ldx+r]·w[r, j], and adds what was in y
+	// with add, for m one of turnedRows, the most first. Where it is nil there is
+	// none but [Weights.turnedGo].
+	turned     [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *float32, ldx int, y *float32, ldy, m int, add bool)
+	turnedRows []int
+
 	// quantize rounds activations to 8 bits, as [quantizeGo] does, for dst at a
 	// multiple of 64.
 	quantize func(blocks int, x *float32, dst *byte, bias int)
+
+	// transpose is what [transposeGo] is.
+	transpose func(blocks int, src *float32, lds int, dst *float32, ldd int)
 }
 
 func goWeightKernel() *weightKernel {
-	k := &weightKernel{isa: "go", wide: 4, wideInt8: 4, quantize: quantizeGo}
+	k := &weightKernel{isa: "go", wide: 4, wideInt8: 4, quantize: quantizeGo, transpose: transposeGo}
 	for f := range weightFormats {
 		decode, size := layouts[f].decode, layouts[f].blockBytes()
 		k.decode[f] = func(blocks int, w *byte, dst *float32) {
@@ -61,7 +70,7 @@ func dotWeightsGo(f WeightFormat, blocks int, w *byte, rowBytes, rows int, x *fl
 		}
 		for b := range blocks {
 			var block [QuantBlock]float32
-			layouts[f].decode(block[:], ws[r*rowBytes+b*size:][:size])
+			decodeBlock(f, &block, QuantBlock, ws[r*rowBytes+b*size:][:size])
 			for i := range m {
 				v := xs[i*ldx+b*QuantBlock:][:QuantBlock]
 				var s0, s1 float32

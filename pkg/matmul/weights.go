@@ -58,6 +58,9 @@ func WeightFormats() []WeightFormat {
 	return all
 }
 
+// quantised reports whether blocks of the format share a scale.
+func (f WeightFormat) quantised() bool { return layouts[f].weights == QuantBlock }
+
 func (f WeightFormat) String() string {
 	if f >= weightFormats {
 		return fmt.Sprintf("WeightFormat(%d)", uint8(f))
@@ -134,7 +137,7 @@ func (w Weights) Row(dst []float32, i int) {
 	if len(dst) < w.cols {
 		panic(fmt.Sprintf("matmul: dst has %d elements: a row has %d", len(dst), w.cols))
 	}
-	layouts[w.format].decode(dst[:w.cols], w.row(i))
+	weightPool()[0].row(w, dst[:w.cols], i)
 }
 
 func (w Weights) row(i int) []byte { return w.data[i*w.rowBytes:][:w.rowBytes] }

@@ -124,6 +124,60 @@ func decodeQ4_1AVX2(blocks int, w *byte, dst *float32)
 //go:noescape
 func dotQ4_1AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
 
+// turnedFloat32AVX2 is turnedGo for blocks and rows ≥ 1 and m one of [3 2 1]:
+//
+//	for i := range m {
+//		for j := range 32*blocks {
+//			var sum float32
+//			for r := range rows {
+//				sum += x[i*ldx+r] * w[r, j] // fused
+//			}
+//			if add {
+//				sum += y[i*ldy+j]
+//			}
+//			y[i*ldy+j] = sum
+//		}
+//	}
+//
+//go:noescape
+func turnedFloat32AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
+
+// turnedBFloat16AVX2 is turnedGo for blocks and rows ≥ 1 and m one of [3 2 1]:
+//
+//	for i := range m {
+//		for j := range 32*blocks {
+//			var sum float32
+//			for r := range rows {
+//				sum += x[i*ldx+r] * w[r, j] // fused
+//			}
+//			if add {
+//				sum += y[i*ldy+j]
+//			}
+//			y[i*ldy+j] = sum
+//		}
+//	}
+//
+//go:noescape
+func turnedBFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
+
+// turnedFloat16AVX2 is turnedGo for blocks and rows ≥ 1 and m one of [3 2 1]:
+//
+//	for i := range m {
+//		for j := range 32*blocks {
+//			var sum float32
+//			for r := range rows {
+//				sum += x[i*ldx+r] * w[r, j] // fused
+//			}
+//			if add {
+//				sum += y[i*ldy+j]
+//			}
+//			y[i*ldy+j] = sum
+//		}
+//	}
+//
+//go:noescape
+func turnedFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
+
 // dotInt8Q8_0AVX2 is, for blocks and rows ≥ 1 and m a power of two up to 4, with
 // activations as quantised lays them out, ldx bytes from row to row,
 //
@@ -176,3 +230,8 @@ func dotInt8Q4_1AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx i
 //
 //go:noescape
 func quantizeAVX2(blocks int, x *float32, dst *byte, bias int)
+
+// transposeAVX2 is transposeGo for blocks ≥ 1.
+//
+//go:noescape
+func transposeAVX2(blocks int, src *float32, lds int, dst *float32, ldd int)

@@ -124,6 +124,60 @@ func decodeQ4_1AVX512(blocks int, w *byte, dst *float32)
 //go:noescape
 func dotQ4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
 
+// turnedFloat32AVX512 is turnedGo for blocks and rows ≥ 1 and m one of [8 4 3 2 1]:
+//
+//	for i := range m {
+//		for j := range 32*blocks {
+//			var sum float32
+//			for r := range rows {
+//				sum += x[i*ldx+r] * w[r, j] // fused
+//			}
+//			if add {
+//				sum += y[i*ldy+j]
+//			}
+//			y[i*ldy+j] = sum
+//		}
+//	}
+//
+//go:noescape
+func turnedFloat32AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
+
+// turnedBFloat16AVX512 is turnedGo for blocks and rows ≥ 1 and m one of [8 4 3 2 1]:
+//
+//	for i := range m {
+//		for j := range 32*blocks {
+//			var sum float32
+//			for r := range rows {
+//				sum += x[i*ldx+r] * w[r, j] // fused
+//			}
+//			if add {
+//				sum += y[i*ldy+j]
+//			}
+//			y[i*ldy+j] = sum
+//		}
+//	}
+//
+//go:noescape
+func turnedBFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
+
+// turnedFloat16AVX512 is turnedGo for blocks and rows ≥ 1 and m one of [8 4 3 2 1]:
+//
+//	for i := range m {
+//		for j := range 32*blocks {
+//			var sum float32
+//			for r := range rows {
+//				sum += x[i*ldx+r] * w[r, j] // fused
+//			}
+//			if add {
+//				sum += y[i*ldy+j]
+//			}
+//			y[i*ldy+j] = sum
+//		}
+//	}
+//
+//go:noescape
+func turnedFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
+
 // dotInt8Q8_0AVX512 is, for blocks and rows ≥ 1 and m a power of two up to 8, with
 // activations as quantised lays them out, ldx bytes from row to row,
 //

@@ -22,8 +22,11 @@ func (w Weights) Mul(y, x []float32, m int, opts ...Option) error {
 	if err != nil {
 		return err
 	}
-	if err := w.check(y, x, m); err != nil || m == 0 {
+	if err := w.check(y, x, m, w.rows, w.cols); err != nil || m == 0 {
 		return err
+	}
+	if o.beta != 0 {
+		return fmt.Errorf("matmul: beta is %v: Mul with weights has no other than 0", o.beta)
 	}
 	k, err := weightKernelOf(o.isa)
 	if err != nil {
@@ -32,15 +35,23 @@ func (w Weights) Mul(y, x []float32, m int, opts ...Option) error {
 	j, _ := weightJobs.Get().(*weightJob)
 	if j == nil {
 		j = &weightJob{}
-		j.run = j.work
+		j.run, j.packing = j.work, func(p, _ int) { j.pack(p) }
 	}
-	j.k = k
+	j.k, j.gemm = k, nil
+	if m >= panelRows && !(o.int8 && w.format.quantised()) {
+		p, err := poolOf[float32](o.isa)
+		if err != nil {
+			return err
+		}
+		j.gemm = p.engine
+	}
 	j.multiply(w, y, x, m, o)
 	weightJobs.Put(j)
 	return nil
 }
 
-func (w Weights) check(y, x []float32, m int) error {
+// check refuses what a product cannot work on: x of m×nx elements and y of m×ny.
+func (w Weights) check(y, x []float32, m, ny, nx int) error {
 	if w.rows == 0 {
 		return fmt.Errorf("matmul: the weights are empty: make them with NewWeights")
 	}
@@ -50,19 +61,19 @@ func (w Weights) check(y, x []float32, m int) error {
 	if m == 0 {
 		return nil
 	}
-	nx, okX := span(m, w.cols, w.cols)
-	ny, okY := span(m, w.rows, w.rows)
-	if !okX || len(x) < nx {
-		return fmt.Errorf("matmul: x has %d elements: m = %d rows of %d are needed", len(x), m, w.cols)
+	allX, okX := span(m, nx, nx)
+	allY, okY := span(m, ny, ny)
+	if !okX || len(x) < allX {
+		return fmt.Errorf("matmul: x has %d elements: m = %d rows of %d are needed", len(x), m, nx)
 	}
-	if !okY || len(y) < ny {
-		return fmt.Errorf("matmul: y has %d elements: m = %d rows of %d are needed", len(y), m, w.rows)
+	if !okY || len(y) < allY {
+		return fmt.Errorf("matmul: y has %d elements: m = %d rows of %d are needed", len(y), m, ny)
 	}
-	if !apart(y, ny, x, nx) {
+	if !apart(y, allY, x, allX) {
 		return fmt.Errorf("matmul: y shares memory with x: the result must lie apart from the inputs")
 	}
 	py, pw := uintptr(unsafe.Pointer(unsafe.SliceData(y))), uintptr(unsafe.Pointer(unsafe.SliceData(w.data)))
-	if py < pw+uintptr(len(w.data)) && pw < py+uintptr(4*ny) {
+	if py < pw+uintptr(len(w.data)) && pw < py+uintptr(4*allY) {
 		return fmt.Errorf("matmul: y shares memory with the weights: the result must lie apart from the inputs")
 	}
 	return nil
@@ -80,15 +91,23 @@ type weightJob struct {
 	partRows int
 	threads  int
 	shares   []share
-	run      func(part, thread int)
-	spawned  spawned
+
+	// Where there are many activations and they are float32: the engine, the
+	// activations in panels, and what each thread works with.
+	gemm       *engine[float32]
+	panels     []panel
+	turned     []float32
+	workspaces []panelWorkspace
+	packing    func(part, thread int)
+	run        func(part, thread int)
+	spawned    spawned
 }
 
 var weightJobs sync.Pool
 
 func (j *weightJob) multiply(w Weights, y, x []float32, m int, o Option) {
 	j.w, j.y, j.x, j.m = w, y, x, m
-	if o.int8 && layouts[w.format].weights == QuantBlock {
+	if o.int8 && w.format.quantised() {
 		j.quantize()
 	}
 	threads := o.threads
@@ -105,12 +124,23 @@ func (j *weightJob) multiply(w Weights, y, x []float32, m int, o Option) {
 	if threads > 1 {
 		j.partRows = blocksOf(partBytes, w.rowBytes)
 	}
-	j.cut(threads)
-	if o.team != nil {
-		o.team.Do(threads, j.run)
-	} else {
-		j.spawned.do(threads, threads, j.run)
+	do := func(n int, f func(part, thread int)) {
+		if o.team != nil {
+			o.team.Do(n, f)
+		} else {
+			j.spawned.do(n, threads, f)
+		}
 	}
+	if j.gemm != nil {
+		j.partRows = j.groupRows()
+		for len(j.workspaces) < threads {
+			j.workspaces = append(j.workspaces, panelWorkspace{})
+		}
+		j.layPanels()
+		do(len(j.panels), j.packing)
+	}
+	j.cut(threads)
+	do(threads, j.run)
 	j.w, j.y, j.x, j.int8 = Weights{}, nil, nil, nil // the caller's memory is not ours to keep
 }
 
@@ -150,12 +180,14 @@ func (j *weightJob) cut(threads int) {
 	}
 	j.threads = threads
 	for t := range threads {
-		j.shares[t].next.Store(int64(j.w.rows * t / threads))
-		j.shares[t].end.Store(int64(j.w.rows * (t + 1) / threads))
+		// Whole parts, so that the last of a share is full.
+		parts := blocksOf(j.w.rows, j.partRows)
+		j.shares[t].next.Store(int64(parts * t / threads * j.partRows))
+		j.shares[t].end.Store(int64(min(j.w.rows, parts*(t+1)/threads*j.partRows)))
 	}
 }
 
-func (j *weightJob) work(first, _ int) {
+func (j *weightJob) work(first, thread int) {
 	for t := range j.threads {
 		s := &j.shares[(first+t)%j.threads]
 		end := int(s.end.Load())
@@ -164,7 +196,12 @@ func (j *weightJob) work(first, _ int) {
 			if row >= end {
 				break
 			}
-			j.part(row, min(j.partRows, end-row))
+			rows := min(j.partRows, end-row)
+			if j.gemm != nil {
+				j.multiplyPanels(&j.workspaces[thread], row, rows)
+			} else {
+				j.part(row, rows)
+			}
 		}
 	}
 }
@@ -203,7 +240,7 @@ func (j *weightJob) rest(first, rows, rest int) {
 	var buf [QuantBlock]float32
 	for r := first; r < first+rows; r++ {
 		tail := w.row(r)[done/QuantBlock*layouts[w.format].blockBytes():]
-		layouts[w.format].decode(buf[:rest], tail)
+		decodeBlock(w.format, &buf, rest, tail)
 		for i := range j.m {
 			sum := float32(0)
 			for n, v := range j.x[i*w.cols+done:][:rest] {

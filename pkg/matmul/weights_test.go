@@ -233,7 +233,89 @@ func checkWeights(t *testing.T, name string, y, x, w *frame[float32], int8 bool)
 				tol += 64 * bound * abs // d and m of a block apart
 			}
 			if err := math.Abs(float64(y.at(i, r)) - want); !(err <= tol) {
-				t.Errorf("%s: y[%d, %d] = %v, want %v: off by %g, bound %g", name, i, r, y.at(i, r), want, err, tol)
+				t.Fatalf("%s: y[%d, %d] = %v, want %v: off by %g, bound %g", name, i, r, y.at(i, r), want, err, tol)
+			}
+		}
+	}
+}
+
+// The product with the weights turned, every format, on every instruction set.
+func TestWeightsMulT(t *testing.T) {
+	rng := rand.New(rand.NewPCG(25, 26))
+	for _, f := range WeightFormats() {
+		for _, rows := range []int{1, 2, 7, 131} {
+			for _, cols := range []int{32, 64, 128} {
+				if !f.quantised() {
+					cols += rows%3 - 1
+				}
+				w := randomWeights(t, rng, f, rows, cols)
+				decoded := newFrame(rows, cols, cols, func() float32 { return 0 })
+				for r := range rows {
+					w.Row(decoded.x[r*cols:], r)
+				}
+				for _, m := range []int{1, 2, 3, 4, 5, 7, 8, 13, 19} {
+					x := newFrame(m, rows, rows, anything[float32](rng))
+					for _, isa := range ISAs() {
+						for _, beta := range []float64{0, 1, -0.5} {
+							y := newFrame(m, cols, cols, anything[float32](rng))
+							if beta == 0 {
+								y = newFrame(m, cols, cols, func() float32 { return float32(math.NaN()) })
+							}
+							name := fmt.Sprintf("%s rows=%d cols=%d m=%d %s beta=%v", f, rows, cols, m, isa, beta)
+							if err := w.MulT(y.x, x.x, m, ISA(isa), Beta(beta)); err != nil {
+								t.Fatal(name, err)
+							}
+							y.guardsHold(t, name)
+							bound := gamma[float32](rows + 2)
+							for i := range m {
+								for j := range cols {
+									want, abs := dot2(x, decoded, i, j, rows)
+									if beta != 0 {
+										want += beta * float64(y.was(i, j))
+										abs += math.Abs(beta * float64(y.was(i, j)))
+									}
+									if err := math.Abs(float64(y.at(i, j)) - want); !(err <= bound*abs) {
+										t.Fatalf("%s: y[%d, %d] = %v, want %v: off by %g, bound %g", name, i, j, y.at(i, j), want, err, bound*abs)
+									}
+								}
+							}
+						}
+					}
+					x.unchanged(t, "x")
+				}
+			}
+		}
+	}
+}
+
+func TestWeightsAllocateNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	team := NewTeam(2)
+	defer team.Close()
+	rng := rand.New(rand.NewPCG(27, 28))
+	for _, f := range WeightFormats() {
+		cols := 64
+		if !f.quantised() {
+			cols = 72
+		}
+		w := randomWeights(t, rng, f, 96, cols)
+		for _, m := range []int{1, 3, 20} {
+			x, y := make([]float32, m*96), make([]float32, m*96)
+			run := func() {
+				for _, o := range []Option{{}, OnTeam(team), Int8Activations()} {
+					if err := w.Mul(y, x[:m*cols], m, o); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := w.MulT(y, x, m, Beta(1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run()
+			if got := testing.AllocsPerRun(20, run); got != 0 {
+				t.Errorf("%s, m = %d: %v allocations a call", f, m, got)
 			}
 		}
 	}

@@ -25,10 +25,16 @@ func main() {
 				g.decode(i, w)
 				g.dotWeights(i, w)
 			}
+			for _, w := range plainFormats {
+				g.mulTurned(i, w)
+			}
 			for _, w := range quantFormats {
 				g.dotQuant(i, w)
 			}
 			g.quantize(i)
+			if i == avx2 {
+				g.transpose()
+			}
 		})
 	}
 	file := func(name string, generate func(*gen, *asm.Elem)) func(string) error {
