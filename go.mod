@@ -8,6 +8,3 @@ require (
 	golang.org/x/sys v0.29.0
 	gonum.org/v1/gonum v0.17.0
 )
-
-// Packages of npm may hold Go files.
-ignore node_modules

@@ -2,8 +2,6 @@ package llama
 
 import (
 	"math"
-
-	"memorywall/pkg/matmul"
 )
 
 // Attention is computed in blocks of keys, as in FlashAttention: a block's
@@ -27,9 +25,9 @@ type task struct {
 
 // scratch is what a thread needs for its part.
 type scratch struct {
-	q, scores, values []float32
-	top, sum          []float32 // of each query
-	acc               []float32 // weighted values, not yet divided by sum
+	q, scores []float32
+	top, sum  []float32 // of each query
+	acc       []float32 // weighted values, not yet divided by sum
 }
 
 // plan cuts this step's attention into tasks: for a prompt, blocks of tokens over
@@ -89,7 +87,9 @@ func (r *Runner) attendPart(part, thread int) {
 			seen := min(max(r.rows[t.row+i/group].position+1-from, 0), n)
 			s.weigh(i, s.scores[i*n:][:n], seen, d)
 		}
-		accumulate(s.acc[:nq*d], s.scores[:nq*n], values, s.values)
+		if err := values.MulT(s.acc[:nq*d], s.scores[:nq*n], nq, r.adding...); err != nil {
+			panic(err)
+		}
 	}
 	size := r.resultSize()
 	for i := range nq {
@@ -120,10 +120,7 @@ func (s *scratch) weigh(i int, x []float32, seen, d int) {
 	if seen == 0 {
 		return
 	}
-	top := s.top[i]
-	for _, v := range x[:seen] {
-		top = max(top, v)
-	}
+	top := max(s.top[i], largest(x[:seen]))
 	if top > s.top[i] {
 		if s.sum[i] != 0 {
 			down := exp(s.top[i] - top)
@@ -134,12 +131,7 @@ func (s *scratch) weigh(i int, x []float32, seen, d int) {
 		}
 		s.top[i] = top
 	}
-	var sum float32
-	for j, v := range x[:seen] {
-		x[j] = exp(v - top)
-		sum += x[j]
-	}
-	s.sum[i] += sum
+	s.sum[i] += expSum(x[:seen], top)
 }
 
 // combine puts the parts of each row together: a weighted mean of the values.
@@ -184,22 +176,6 @@ func (r *Runner) combine() {
 
 func (s *scratch) reserve(nq, d int) {
 	s.q, s.acc = grow(s.q, nq*d), grow(s.acc, nq*d)
-	s.scores, s.values = grow(s.scores, nq*keyBlock), grow(s.values, keyBlock*d)
+	s.scores = grow(s.scores, nq*keyBlock)
 	s.top, s.sum = grow(s.top, nq), grow(s.sum, nq)
-}
-
-// accumulate adds p·values to acc.
-func accumulate(acc, p []float32, values matmul.Weights, buf []float32) {
-	n, d := values.Rows(), values.Cols()
-	for j := range n {
-		values.Row(buf[:d], j)
-		for i := range len(acc) / d {
-			if w := p[i*n+j]; w != 0 {
-				out := acc[i*d:][:d]
-				for k, v := range buf[:d] {
-					out[k] += w * v
-				}
-			}
-		}
-	}
 }

@@ -43,15 +43,56 @@ func swiGLU(gate, up []float32) {
 	}
 }
 
-// exp is e^x to about two units in the last place: x = n·ln 2 + r, and a
-// polynomial for e^r (Cephes, expf.c).
+// largest returns the largest of x, which is not empty.
+func largest(x []float32) float32 {
+	top := [4]float32{x[0], x[0], x[0], x[0]}
+	for ; len(x) >= 4; x = x[4:] {
+		for k := range top {
+			if x[k] > top[k] {
+				top[k] = x[k]
+			}
+		}
+	}
+	for _, v := range x {
+		if v > top[0] {
+			top[0] = v
+		}
+	}
+	return max(max(top[0], top[1]), max(top[2], top[3]))
+}
+
+// expSum turns each x into e^(x - top) and returns their sum.
+func expSum(x []float32, top float32) float32 {
+	var sum float32
+	for i, v := range x {
+		x[i] = exp(v - top)
+		sum += x[i]
+	}
+	return sum
+}
+
+// exp is e^x to about two units in the last place: x = n·ln 2 + r with the whole
+// number n nearest to x/ln 2, and a polynomial for e^r (the coefficients of
+// Cephes, expf.c). Adding 1.5·2²³ rounds to a whole number and leaves it in the
+// low bits.
 func exp(x float32) float32 {
-	x = min(max(x, -87.3), 88.3)
-	n := float32(int32(x*1.44269504 + math.Float32frombits(math.Float32bits(0.5)|math.Float32bits(x)&(1<<31))))
+	if !(x > -87) {
+		if x != x {
+			return x
+		}
+		return 0
+	}
+	if x > 88 {
+		return float32(math.Inf(1))
+	}
+	const round = 3 << 22
+	t := x*1.44269504 + round
+	n := t - round
 	r := x - n*0.693359375 + n*2.12194440e-4
-	p := ((((1.9875691500e-4*r+1.3981999507e-3)*r+8.3334519073e-3)*r+4.1665795894e-2)*r+1.6666665459e-1)*r + 5.0000001201e-1
-	p = p*r*r + r + 1
-	return p * math.Float32frombits(uint32(int32(n)+127)<<23)
+	r2 := r * r
+	low := 1 + r + r2*(5.0000001201e-1+r*1.6666665459e-1)
+	high := 4.1665795894e-2 + r*8.3334519073e-3 + r2*(1.3981999507e-3+r*1.9875691500e-4)
+	return (low + r2*r2*high) * math.Float32frombits((math.Float32bits(t)+127)<<23)
 }
 
 // rotation is what RoPE turns a head by at one position: the cosine and sine of

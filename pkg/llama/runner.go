@@ -13,11 +13,14 @@ import (
 // one call at a time, and allocates nothing for a token once it has served a
 // batch of the same size. Close it when it is no longer needed.
 type Runner struct {
-	model *Model
-	team  *matmul.Team
-	chunk int
-	mul   []matmul.Option // for the model's products
-	alone []matmul.Option // for products within one thread's part
+	model  *Model
+	team   *matmul.Team
+	chunk  int
+	mul    []matmul.Option // for the products of this step: one of the next two
+	exact  []matmul.Option // in float32, for prompts
+	quick  []matmul.Option // for single tokens
+	alone  []matmul.Option // for products within one thread's part
+	adding []matmul.Option // that add to what is there
 
 	rows  []row  // of this step
 	tasks []task // attention's parts in this step
@@ -42,9 +45,12 @@ type row struct {
 
 // Options choose how a [Runner] computes.
 type Options struct {
-	Threads int  // 0 is GOMAXPROCS
-	Chunk   int  // tokens of a prompt that go through the layers together; 0 is 512
-	Float32 bool // activations stay float32 where kernels would round them to int8
+	Threads int // 0 is GOMAXPROCS
+	Chunk   int // tokens of a prompt that go through the layers together; 0 is 512
+	// Float32 keeps activations in float32 in Decode too. Otherwise kernels round
+	// them to 8 bits there, where it is quicker ([matmul.Int8Activations]); a
+	// prompt is read in float32 in either case.
+	Float32 bool
 }
 
 const maxChunk = 1 << 14
@@ -62,11 +68,13 @@ func (m *Model) NewRunner(o Options) (*Runner, error) {
 	if r.chunk == 0 {
 		r.chunk = 512
 	}
-	r.mul = []matmul.Option{matmul.OnTeam(r.team)}
+	r.exact = []matmul.Option{matmul.OnTeam(r.team)}
+	r.quick = r.exact
 	if !o.Float32 {
-		r.mul = append(r.mul, matmul.Int8Activations())
+		r.quick = []matmul.Option{matmul.OnTeam(r.team), matmul.Int8Activations()}
 	}
 	r.alone = []matmul.Option{matmul.Threads(1)}
+	r.adding = []matmul.Option{matmul.Beta(1)}
 	r.scratch = make([]scratch, r.team.Threads())
 	r.attend, r.activate = r.attendPart, r.activatePart
 	return r, nil
@@ -96,7 +104,7 @@ func (r *Runner) Prefill(ctx context.Context, c *Cache, tokens []Token) ([]float
 
 // read takes one chunk through the layers.
 func (r *Runner) read(ctx context.Context, c *Cache, tokens []Token) error {
-	r.rows = r.rows[:0]
+	r.rows, r.mul = r.rows[:0], r.exact
 	for i := range tokens {
 		r.rows = append(r.rows, row{c, c.length + i})
 	}
@@ -111,7 +119,7 @@ func (r *Runner) Decode(ctx context.Context, caches []*Cache, tokens []Token) ([
 	if len(caches) != len(tokens) || len(caches) == 0 || len(caches) > maxChunk {
 		return nil, fmt.Errorf("llama: %d sequences and %d tokens: there must be one token for each, and 1 to %d of them", len(caches), len(tokens), maxChunk)
 	}
-	r.rows = r.rows[:0]
+	r.rows, r.mul = r.rows[:0], r.quick
 	for i, c := range caches {
 		if err := r.fits(c, 1); err != nil {
 			return nil, err
