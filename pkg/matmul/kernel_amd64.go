@@ -62,7 +62,7 @@ func weightKernels() []*weightKernel {
 				Q4_0:     decodeQ4_0AVX2,
 				Q4_1:     decodeQ4_1AVX2,
 			},
-			dot: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int){
+			dot: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int, bool){
 				Float32:  dotFloat32AVX2,
 				BFloat16: dotBFloat16AVX2,
 				Float16:  dotFloat16AVX2,
@@ -70,7 +70,7 @@ func weightKernels() []*weightKernel {
 				Q4_0:     dotQ4_0AVX2,
 				Q4_1:     dotQ4_1AVX2,
 			},
-			dotInt8: [weightFormats]func(int, *byte, int, int, *byte, int, *float32, int, int){
+			dotInt8: [weightFormats]func(int, *byte, int, int, *byte, int, *float32, int, int, bool){
 				Q8_0: dotInt8Q8_0AVX2,
 				Q4_0: dotInt8Q4_0AVX2,
 				Q4_1: dotInt8Q4_1AVX2,
@@ -93,7 +93,7 @@ func weightKernels() []*weightKernel {
 					Q4_0:     decodeQ4_0AVX512,
 					Q4_1:     decodeQ4_1AVX512,
 				},
-				dot: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int){
+				dot: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int, bool){
 					Float32:  dotFloat32AVX512,
 					BFloat16: dotBFloat16AVX512,
 					Float16:  dotFloat16AVX512,
@@ -101,7 +101,7 @@ func weightKernels() []*weightKernel {
 					Q4_0:     dotQ4_0AVX512,
 					Q4_1:     dotQ4_1AVX512,
 				},
-				dotInt8: [weightFormats]func(int, *byte, int, int, *byte, int, *float32, int, int){
+				dotInt8: [weightFormats]func(int, *byte, int, int, *byte, int, *float32, int, int, bool){
 					Q8_0: dotInt8Q8_0AVX512,
 					Q4_0: dotInt8Q4_0AVX512,
 					Q4_1: dotInt8Q4_1AVX512,

@@ -17,13 +17,13 @@ type weightKernel struct {
 	decode [weightFormats]func(blocks int, w *byte, dst *float32)
 
 	// dot computes y[i*ldy+r] = Σ x[i*ldx+j]·w[r, j] over the blocks, for
-	// 1 ≤ r < rows, rowBytes apart, and m rows of activations: a power of two up to
-	// wide.
-	dot [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *float32, ldx int, y *float32, ldy, m int)
+	// r < rows, rowBytes apart, and m rows of activations: a power of two up to
+	// wide. With add it adds to y.
+	dot [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *float32, ldx int, y *float32, ldy, m int, add bool)
 
 	// dotInt8 is the same with activations as quantize lays them out, ldx bytes
 	// apart, for the formats that have a bias.
-	dotInt8 [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *byte, ldx int, y *float32, ldy, m int)
+	dotInt8 [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *byte, ldx int, y *float32, ldy, m int, add bool)
 
 	// turned computes y[i*ldy+j] = Σ x[i*ldx+r]·w[r, j], and adds what was in y
 	// with add, for m one of turnedRows, the most first. Where it is nil there is
@@ -46,11 +46,11 @@ func goWeightKernel() *weightKernel {
 		k.decode[f] = func(blocks int, w *byte, dst *float32) {
 			decode(unsafe.Slice(dst, blocks*QuantBlock), unsafe.Slice(w, blocks*size))
 		}
-		k.dot[f] = func(blocks int, w *byte, rowBytes, rows int, x *float32, ldx int, y *float32, ldy, m int) {
-			dotWeightsGo(f, blocks, w, rowBytes, rows, x, ldx, y, ldy, m)
+		k.dot[f] = func(blocks int, w *byte, rowBytes, rows int, x *float32, ldx int, y *float32, ldy, m int, add bool) {
+			dotWeightsGo(f, blocks, w, rowBytes, rows, x, ldx, y, ldy, m, add)
 		}
-		k.dotInt8[f] = func(blocks int, w *byte, rowBytes, rows int, x *byte, ldx int, y *float32, ldy, m int) {
-			dotInt8Go(f, blocks, w, rowBytes, rows, x, ldx, y, ldy, m)
+		k.dotInt8[f] = func(blocks int, w *byte, rowBytes, rows int, x *byte, ldx int, y *float32, ldy, m int, add bool) {
+			dotInt8Go(f, blocks, w, rowBytes, rows, x, ldx, y, ldy, m, add)
 		}
 	}
 	return k
@@ -59,13 +59,13 @@ func goWeightKernel() *weightKernel {
 // blockBytes is what [QuantBlock] weights take.
 func (l layout) blockBytes() int { return QuantBlock / l.weights * l.bytes }
 
-func dotWeightsGo(f WeightFormat, blocks int, w *byte, rowBytes, rows int, x *float32, ldx int, y *float32, ldy, m int) {
+func dotWeightsGo(f WeightFormat, blocks int, w *byte, rowBytes, rows int, x *float32, ldx int, y *float32, ldy, m int, add bool) {
 	size := layouts[f].blockBytes()
 	ws := unsafe.Slice(w, (rows-1)*rowBytes+blocks*size)
 	xs := unsafe.Slice(x, (m-1)*ldx+blocks*QuantBlock)
 	ys := unsafe.Slice(y, (m-1)*ldy+rows)
 	for r := range rows {
-		for i := range m {
+		for i := 0; i < m && !add; i++ {
 			ys[i*ldy+r] = 0
 		}
 		for b := range blocks {
@@ -157,7 +157,7 @@ func quantizeGo(blocks int, x *float32, dst *byte, bias int) {
 
 // dotInt8Go is exact within a block, in integers; over the blocks it sums in
 // float32.
-func dotInt8Go(f WeightFormat, blocks int, w *byte, rowBytes, rows int, x *byte, ldx int, y *float32, ldy, m int) {
+func dotInt8Go(f WeightFormat, blocks int, w *byte, rowBytes, rows int, x *byte, ldx int, y *float32, ldy, m int, add bool) {
 	size := layouts[f].blockBytes()
 	ws := unsafe.Slice(w, (rows-1)*rowBytes+blocks*size)
 	ys := unsafe.Slice(y, (m-1)*ldy+rows)
@@ -165,6 +165,9 @@ func dotInt8Go(f WeightFormat, blocks int, w *byte, rowBytes, rows int, x *byte,
 		for i := range m {
 			xi := (*byte)(unsafe.Add(unsafe.Pointer(x), i*ldx))
 			var total float32
+			if add {
+				total = ys[i*ldy+r]
+			}
 			for b := range blocks {
 				total += dotBlockGo(f, ws[r*rowBytes+b*size:][:size], quantBlockAt(xi, b))
 			}

@@ -27,9 +27,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func dotFloat32AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+// func dotFloat32AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, FMA3
-TEXT ·dotFloat32AVX2(SB), NOSPLIT, $0-72
+TEXT ·dotFloat32AVX2(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
 	SHLQ $0x02, SI
@@ -92,6 +92,11 @@ m4loop:
 	VADDPS       X8, X0, X0
 	VMOVSHDUP    X0, X8
 	VADDSS       X8, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store0
+	VADDSS       (R8), X0, X0
+
+m4store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X8
@@ -100,6 +105,11 @@ m4loop:
 	VADDPS       X8, X2, X2
 	VMOVSHDUP    X2, X8
 	VADDSS       X8, X2, X2
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store1
+	VADDSS       (R8)(R10*1), X2, X2
+
+m4store1:
 	VMOVSS       X2, (R8)(R10*1)
 	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X8
@@ -108,6 +118,11 @@ m4loop:
 	VADDPS       X8, X4, X4
 	VMOVSHDUP    X4, X8
 	VADDSS       X8, X4, X4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store2
+	VADDSS       (R8)(R10*2), X4, X4
+
+m4store2:
 	VMOVSS       X4, (R8)(R10*2)
 	VADDPS       Y7, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X8
@@ -116,14 +131,19 @@ m4loop:
 	VADDPS       X8, X6, X6
 	VMOVSHDUP    X6, X8
 	VADDSS       X8, X6, X6
-	VMOVSS       X6, (R8)(R11*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store3
+	VADDSS       (R8)(R11*1), X6, X6
+
+m4store3:
+	VMOVSS X6, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -165,6 +185,11 @@ m2loop:
 	VADDPS       X8, X0, X0
 	VMOVSHDUP    X0, X8
 	VADDSS       X8, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store0
+	VADDSS       (R8), X0, X0
+
+m2store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
@@ -175,14 +200,19 @@ m2loop:
 	VADDPS       X8, X4, X4
 	VMOVSHDUP    X4, X8
 	VADDSS       X8, X4, X4
-	VMOVSS       X4, (R8)(R10*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m2
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store1
+	VADDSS       (R8)(R10*1), X4, X4
+
+m2store1:
+	VMOVSS X4, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -216,14 +246,19 @@ m1loop:
 	VADDPS       X4, X0, X0
 	VMOVSHDUP    X0, X4
 	VADDSS       X4, X0, X0
-	VMOVSS       X0, (R8)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m1
+	CMPB         add+72(FP), $0x00
+	JEQ          m1store0
+	VADDSS       (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -254,9 +289,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func dotBFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+// func dotBFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, FMA3
-TEXT ·dotBFloat16AVX2(SB), NOSPLIT, $0-72
+TEXT ·dotBFloat16AVX2(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
 	SHLQ $0x02, SI
@@ -323,6 +358,11 @@ m4loop:
 	VADDPS       X8, X0, X0
 	VMOVSHDUP    X0, X8
 	VADDSS       X8, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store0
+	VADDSS       (R8), X0, X0
+
+m4store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X8
@@ -331,6 +371,11 @@ m4loop:
 	VADDPS       X8, X2, X2
 	VMOVSHDUP    X2, X8
 	VADDSS       X8, X2, X2
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store1
+	VADDSS       (R8)(R10*1), X2, X2
+
+m4store1:
 	VMOVSS       X2, (R8)(R10*1)
 	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X8
@@ -339,6 +384,11 @@ m4loop:
 	VADDPS       X8, X4, X4
 	VMOVSHDUP    X4, X8
 	VADDSS       X8, X4, X4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store2
+	VADDSS       (R8)(R10*2), X4, X4
+
+m4store2:
 	VMOVSS       X4, (R8)(R10*2)
 	VADDPS       Y7, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X8
@@ -347,14 +397,19 @@ m4loop:
 	VADDPS       X8, X6, X6
 	VMOVSHDUP    X6, X8
 	VADDSS       X8, X6, X6
-	VMOVSS       X6, (R8)(R11*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store3
+	VADDSS       (R8)(R11*1), X6, X6
+
+m4store3:
+	VMOVSS X6, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -400,6 +455,11 @@ m2loop:
 	VADDPS       X8, X0, X0
 	VMOVSHDUP    X0, X8
 	VADDSS       X8, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store0
+	VADDSS       (R8), X0, X0
+
+m2store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
@@ -410,14 +470,19 @@ m2loop:
 	VADDPS       X8, X4, X4
 	VMOVSHDUP    X4, X8
 	VADDSS       X8, X4, X4
-	VMOVSS       X4, (R8)(R10*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m2
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store1
+	VADDSS       (R8)(R10*1), X4, X4
+
+m2store1:
+	VMOVSS X4, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -455,14 +520,19 @@ m1loop:
 	VADDPS       X4, X0, X0
 	VMOVSHDUP    X0, X4
 	VADDSS       X4, X0, X0
-	VMOVSS       X0, (R8)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m1
+	CMPB         add+72(FP), $0x00
+	JEQ          m1store0
+	VADDSS       (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -489,9 +559,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func dotFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+// func dotFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, F16C, FMA3
-TEXT ·dotFloat16AVX2(SB), NOSPLIT, $0-72
+TEXT ·dotFloat16AVX2(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
 	SHLQ $0x02, SI
@@ -554,6 +624,11 @@ m4loop:
 	VADDPS       X8, X0, X0
 	VMOVSHDUP    X0, X8
 	VADDSS       X8, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store0
+	VADDSS       (R8), X0, X0
+
+m4store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X8
@@ -562,6 +637,11 @@ m4loop:
 	VADDPS       X8, X2, X2
 	VMOVSHDUP    X2, X8
 	VADDSS       X8, X2, X2
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store1
+	VADDSS       (R8)(R10*1), X2, X2
+
+m4store1:
 	VMOVSS       X2, (R8)(R10*1)
 	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X8
@@ -570,6 +650,11 @@ m4loop:
 	VADDPS       X8, X4, X4
 	VMOVSHDUP    X4, X8
 	VADDSS       X8, X4, X4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store2
+	VADDSS       (R8)(R10*2), X4, X4
+
+m4store2:
 	VMOVSS       X4, (R8)(R10*2)
 	VADDPS       Y7, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X8
@@ -578,14 +663,19 @@ m4loop:
 	VADDPS       X8, X6, X6
 	VMOVSHDUP    X6, X8
 	VADDSS       X8, X6, X6
-	VMOVSS       X6, (R8)(R11*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store3
+	VADDSS       (R8)(R11*1), X6, X6
+
+m4store3:
+	VMOVSS X6, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -627,6 +717,11 @@ m2loop:
 	VADDPS       X8, X0, X0
 	VMOVSHDUP    X0, X8
 	VADDSS       X8, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store0
+	VADDSS       (R8), X0, X0
+
+m2store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
@@ -637,14 +732,19 @@ m2loop:
 	VADDPS       X8, X4, X4
 	VMOVSHDUP    X4, X8
 	VADDSS       X8, X4, X4
-	VMOVSS       X4, (R8)(R10*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m2
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store1
+	VADDSS       (R8)(R10*1), X4, X4
+
+m2store1:
+	VMOVSS X4, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -678,14 +778,19 @@ m1loop:
 	VADDPS       X4, X0, X0
 	VMOVSHDUP    X0, X4
 	VADDSS       X4, X0, X0
-	VMOVSS       X0, (R8)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m1
+	CMPB         add+72(FP), $0x00
+	JEQ          m1store0
+	VADDSS       (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -722,9 +827,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func dotQ8_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+// func dotQ8_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, F16C, FMA3
-TEXT ·dotQ8_0AVX2(SB), NOSPLIT, $0-72
+TEXT ·dotQ8_0AVX2(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
 	SHLQ $0x02, SI
@@ -797,6 +902,11 @@ m4loop:
 	VADDPS       X8, X0, X0
 	VMOVSHDUP    X0, X8
 	VADDSS       X8, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store0
+	VADDSS       (R8), X0, X0
+
+m4store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X8
@@ -805,6 +915,11 @@ m4loop:
 	VADDPS       X8, X2, X2
 	VMOVSHDUP    X2, X8
 	VADDSS       X8, X2, X2
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store1
+	VADDSS       (R8)(R10*1), X2, X2
+
+m4store1:
 	VMOVSS       X2, (R8)(R10*1)
 	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X8
@@ -813,6 +928,11 @@ m4loop:
 	VADDPS       X8, X4, X4
 	VMOVSHDUP    X4, X8
 	VADDSS       X8, X4, X4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store2
+	VADDSS       (R8)(R10*2), X4, X4
+
+m4store2:
 	VMOVSS       X4, (R8)(R10*2)
 	VADDPS       Y7, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X8
@@ -821,14 +941,19 @@ m4loop:
 	VADDPS       X8, X6, X6
 	VMOVSHDUP    X6, X8
 	VADDSS       X8, X6, X6
-	VMOVSS       X6, (R8)(R11*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store3
+	VADDSS       (R8)(R11*1), X6, X6
+
+m4store3:
+	VMOVSS X6, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -880,6 +1005,11 @@ m2loop:
 	VADDPS       X8, X0, X0
 	VMOVSHDUP    X0, X8
 	VADDSS       X8, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store0
+	VADDSS       (R8), X0, X0
+
+m2store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
@@ -890,14 +1020,19 @@ m2loop:
 	VADDPS       X8, X4, X4
 	VMOVSHDUP    X4, X8
 	VADDSS       X8, X4, X4
-	VMOVSS       X4, (R8)(R10*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m2
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store1
+	VADDSS       (R8)(R10*1), X4, X4
+
+m2store1:
+	VMOVSS X4, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -941,14 +1076,19 @@ m1loop:
 	VADDPS       X4, X0, X0
 	VMOVSHDUP    X0, X4
 	VADDSS       X4, X0, X0
-	VMOVSS       X0, (R8)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m1
+	CMPB         add+72(FP), $0x00
+	JEQ          m1store0
+	VADDSS       (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -1013,9 +1153,9 @@ DATA eight<>+24(SB)/4, $0x00000008
 DATA eight<>+28(SB)/4, $0x00000008
 GLOBL eight<>(SB), RODATA|NOPTR, $32
 
-// func dotQ4_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+// func dotQ4_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, F16C, FMA3
-TEXT ·dotQ4_0AVX2(SB), NOSPLIT, $0-72
+TEXT ·dotQ4_0AVX2(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
 	SHLQ    $0x02, SI
@@ -1096,6 +1236,11 @@ m4loop:
 	VADDPS       X8, X0, X0
 	VMOVSHDUP    X0, X8
 	VADDSS       X8, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store0
+	VADDSS       (R8), X0, X0
+
+m4store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X8
@@ -1104,6 +1249,11 @@ m4loop:
 	VADDPS       X8, X2, X2
 	VMOVSHDUP    X2, X8
 	VADDSS       X8, X2, X2
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store1
+	VADDSS       (R8)(R10*1), X2, X2
+
+m4store1:
 	VMOVSS       X2, (R8)(R10*1)
 	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X8
@@ -1112,6 +1262,11 @@ m4loop:
 	VADDPS       X8, X4, X4
 	VMOVSHDUP    X4, X8
 	VADDSS       X8, X4, X4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store2
+	VADDSS       (R8)(R10*2), X4, X4
+
+m4store2:
 	VMOVSS       X4, (R8)(R10*2)
 	VADDPS       Y7, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X8
@@ -1120,14 +1275,19 @@ m4loop:
 	VADDPS       X8, X6, X6
 	VMOVSHDUP    X6, X8
 	VADDSS       X8, X6, X6
-	VMOVSS       X6, (R8)(R11*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store3
+	VADDSS       (R8)(R11*1), X6, X6
+
+m4store3:
+	VMOVSS X6, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -1185,6 +1345,11 @@ m2loop:
 	VADDPS       X8, X0, X0
 	VMOVSHDUP    X0, X8
 	VADDSS       X8, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store0
+	VADDSS       (R8), X0, X0
+
+m2store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
@@ -1195,14 +1360,19 @@ m2loop:
 	VADDPS       X8, X4, X4
 	VMOVSHDUP    X4, X8
 	VADDSS       X8, X4, X4
-	VMOVSS       X4, (R8)(R10*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m2
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store1
+	VADDSS       (R8)(R10*1), X4, X4
+
+m2store1:
+	VMOVSS X4, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -1252,14 +1422,19 @@ m1loop:
 	VADDPS       X4, X0, X0
 	VMOVSHDUP    X0, X4
 	VADDSS       X4, X0, X0
-	VMOVSS       X0, (R8)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m1
+	CMPB         add+72(FP), $0x00
+	JEQ          m1store0
+	VADDSS       (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -1301,9 +1476,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func dotQ4_1AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+// func dotQ4_1AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, F16C, FMA3
-TEXT ·dotQ4_1AVX2(SB), NOSPLIT, $0-72
+TEXT ·dotQ4_1AVX2(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
 	SHLQ    $0x02, SI
@@ -1381,6 +1556,11 @@ m4loop:
 	VADDPS       X8, X0, X0
 	VMOVSHDUP    X0, X8
 	VADDSS       X8, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store0
+	VADDSS       (R8), X0, X0
+
+m4store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X8
@@ -1389,6 +1569,11 @@ m4loop:
 	VADDPS       X8, X2, X2
 	VMOVSHDUP    X2, X8
 	VADDSS       X8, X2, X2
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store1
+	VADDSS       (R8)(R10*1), X2, X2
+
+m4store1:
 	VMOVSS       X2, (R8)(R10*1)
 	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X8
@@ -1397,6 +1582,11 @@ m4loop:
 	VADDPS       X8, X4, X4
 	VMOVSHDUP    X4, X8
 	VADDSS       X8, X4, X4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store2
+	VADDSS       (R8)(R10*2), X4, X4
+
+m4store2:
 	VMOVSS       X4, (R8)(R10*2)
 	VADDPS       Y7, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X8
@@ -1405,14 +1595,19 @@ m4loop:
 	VADDPS       X8, X6, X6
 	VMOVSHDUP    X6, X8
 	VADDSS       X8, X6, X6
-	VMOVSS       X6, (R8)(R11*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store3
+	VADDSS       (R8)(R11*1), X6, X6
+
+m4store3:
+	VMOVSS X6, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -1468,6 +1663,11 @@ m2loop:
 	VADDPS       X8, X0, X0
 	VMOVSHDUP    X0, X8
 	VADDSS       X8, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store0
+	VADDSS       (R8), X0, X0
+
+m2store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
@@ -1478,14 +1678,19 @@ m2loop:
 	VADDPS       X8, X4, X4
 	VMOVSHDUP    X4, X8
 	VADDSS       X8, X4, X4
-	VMOVSS       X4, (R8)(R10*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m2
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store1
+	VADDSS       (R8)(R10*1), X4, X4
+
+m2store1:
+	VMOVSS X4, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -1533,14 +1738,19 @@ m1loop:
 	VADDPS       X4, X0, X0
 	VMOVSHDUP    X0, X4
 	VADDSS       X4, X0, X0
-	VMOVSS       X0, (R8)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	IMUL3Q       $+128, R13, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m1
+	CMPB         add+72(FP), $0x00
+	JEQ          m1store0
+	VADDSS       (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -2198,9 +2408,9 @@ m1store:
 	VZEROUPPER
 	RET
 
-// func dotInt8Q8_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)
+// func dotInt8Q8_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, F16C, FMA3
-TEXT ·dotInt8Q8_0AVX2(SB), NOSPLIT, $0-72
+TEXT ·dotInt8Q8_0AVX2(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
 	LEAQ    (SI)(SI*2), DI
@@ -2343,6 +2553,11 @@ m4sum:
 	VADDPS       X4, X0, X0
 	VMOVSHDUP    X0, X4
 	VADDSS       X4, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store0
+	VADDSS       (R8), X0, X0
+
+m4store0:
 	VMOVSS       X0, (R8)
 	VEXTRACTF128 $0x01, Y1, X4
 	VADDPS       X4, X1, X1
@@ -2350,6 +2565,11 @@ m4sum:
 	VADDPS       X4, X1, X1
 	VMOVSHDUP    X1, X4
 	VADDSS       X4, X1, X1
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store1
+	VADDSS       (R8)(R10*1), X1, X1
+
+m4store1:
 	VMOVSS       X1, (R8)(R10*1)
 	VEXTRACTF128 $0x01, Y2, X4
 	VADDPS       X4, X2, X2
@@ -2357,6 +2577,11 @@ m4sum:
 	VADDPS       X4, X2, X2
 	VMOVSHDUP    X2, X4
 	VADDSS       X4, X2, X2
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store2
+	VADDSS       (R8)(R10*2), X2, X2
+
+m4store2:
 	VMOVSS       X2, (R8)(R10*2)
 	VEXTRACTF128 $0x01, Y3, X4
 	VADDPS       X4, X3, X3
@@ -2364,15 +2589,20 @@ m4sum:
 	VADDPS       X4, X3, X3
 	VMOVSHDUP    X3, X4
 	VADDSS       X4, X3, X3
-	VMOVSS       X3, (R8)(R11*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	SHRQ         $0x01, R13
-	SHLQ         $0x08, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store3
+	VADDSS       (R8)(R11*1), X3, X3
+
+m4store3:
+	VMOVSS X3, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -2456,6 +2686,11 @@ m2sum:
 	VADDPS       X2, X0, X0
 	VMOVSHDUP    X0, X2
 	VADDSS       X2, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store0
+	VADDSS       (R8), X0, X0
+
+m2store0:
 	VMOVSS       X0, (R8)
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
@@ -2463,15 +2698,20 @@ m2sum:
 	VADDPS       X2, X1, X1
 	VMOVSHDUP    X1, X2
 	VADDSS       X2, X1, X1
-	VMOVSS       X1, (R8)(R10*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	SHRQ         $0x01, R13
-	SHLQ         $0x08, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m2
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store1
+	VADDSS       (R8)(R10*1), X1, X1
+
+m2store1:
+	VMOVSS X1, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -2588,15 +2828,20 @@ m1sum:
 	VADDPS       X2, X0, X0
 	VMOVSHDUP    X0, X2
 	VADDSS       X2, X0, X0
-	VMOVSS       X0, (R8)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	SHRQ         $0x01, R13
-	SHLQ         $0x08, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m1
+	CMPB         add+72(FP), $0x00
+	JEQ          m1store0
+	VADDSS       (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -2610,9 +2855,9 @@ DATA ones<>+24(SB)/4, $0x00010001
 DATA ones<>+28(SB)/4, $0x00010001
 GLOBL ones<>(SB), RODATA|NOPTR, $32
 
-// func dotInt8Q4_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)
+// func dotInt8Q4_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, F16C, FMA3
-TEXT ·dotInt8Q4_0AVX2(SB), NOSPLIT, $0-72
+TEXT ·dotInt8Q4_0AVX2(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
 	LEAQ    (SI)(SI*2), DI
@@ -2750,6 +2995,11 @@ m4sum:
 	VADDPS       X4, X0, X0
 	VMOVSHDUP    X0, X4
 	VADDSS       X4, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store0
+	VADDSS       (R8), X0, X0
+
+m4store0:
 	VMOVSS       X0, (R8)
 	VEXTRACTF128 $0x01, Y1, X4
 	VADDPS       X4, X1, X1
@@ -2757,6 +3007,11 @@ m4sum:
 	VADDPS       X4, X1, X1
 	VMOVSHDUP    X1, X4
 	VADDSS       X4, X1, X1
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store1
+	VADDSS       (R8)(R10*1), X1, X1
+
+m4store1:
 	VMOVSS       X1, (R8)(R10*1)
 	VEXTRACTF128 $0x01, Y2, X4
 	VADDPS       X4, X2, X2
@@ -2764,6 +3019,11 @@ m4sum:
 	VADDPS       X4, X2, X2
 	VMOVSHDUP    X2, X4
 	VADDSS       X4, X2, X2
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store2
+	VADDSS       (R8)(R10*2), X2, X2
+
+m4store2:
 	VMOVSS       X2, (R8)(R10*2)
 	VEXTRACTF128 $0x01, Y3, X4
 	VADDPS       X4, X3, X3
@@ -2771,15 +3031,20 @@ m4sum:
 	VADDPS       X4, X3, X3
 	VMOVSHDUP    X3, X4
 	VADDSS       X4, X3, X3
-	VMOVSS       X3, (R8)(R11*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	SHRQ         $0x01, R13
-	SHLQ         $0x08, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store3
+	VADDSS       (R8)(R11*1), X3, X3
+
+m4store3:
+	VMOVSS X3, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -2863,6 +3128,11 @@ m2sum:
 	VADDPS       X2, X0, X0
 	VMOVSHDUP    X0, X2
 	VADDSS       X2, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store0
+	VADDSS       (R8), X0, X0
+
+m2store0:
 	VMOVSS       X0, (R8)
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
@@ -2870,15 +3140,20 @@ m2sum:
 	VADDPS       X2, X1, X1
 	VMOVSHDUP    X1, X2
 	VADDSS       X2, X1, X1
-	VMOVSS       X1, (R8)(R10*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	SHRQ         $0x01, R13
-	SHLQ         $0x08, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m2
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store1
+	VADDSS       (R8)(R10*1), X1, X1
+
+m2store1:
+	VMOVSS X1, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -3002,15 +3277,20 @@ m1sum:
 	VADDPS       X2, X0, X0
 	VMOVSHDUP    X0, X2
 	VADDSS       X2, X0, X0
-	VMOVSS       X0, (R8)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	SHRQ         $0x01, R13
-	SHLQ         $0x08, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m1
+	CMPB         add+72(FP), $0x00
+	JEQ          m1store0
+	VADDSS       (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -3024,9 +3304,9 @@ DATA fifteens<>+24(SB)/4, $0x0f0f0f0f
 DATA fifteens<>+28(SB)/4, $0x0f0f0f0f
 GLOBL fifteens<>(SB), RODATA|NOPTR, $32
 
-// func dotInt8Q4_1AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)
+// func dotInt8Q4_1AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, F16C, FMA3
-TEXT ·dotInt8Q4_1AVX2(SB), NOSPLIT, $0-72
+TEXT ·dotInt8Q4_1AVX2(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
 	LEAQ    (SI)(SI*2), DI
@@ -3170,6 +3450,11 @@ m4sum:
 	VADDPS       X4, X0, X0
 	VMOVSHDUP    X0, X4
 	VADDSS       X4, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store0
+	VADDSS       (R8), X0, X0
+
+m4store0:
 	VMOVSS       X0, (R8)
 	VEXTRACTF128 $0x01, Y1, X4
 	VADDPS       X4, X1, X1
@@ -3177,6 +3462,11 @@ m4sum:
 	VADDPS       X4, X1, X1
 	VMOVSHDUP    X1, X4
 	VADDSS       X4, X1, X1
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store1
+	VADDSS       (R8)(R10*1), X1, X1
+
+m4store1:
 	VMOVSS       X1, (R8)(R10*1)
 	VEXTRACTF128 $0x01, Y2, X4
 	VADDPS       X4, X2, X2
@@ -3184,6 +3474,11 @@ m4sum:
 	VADDPS       X4, X2, X2
 	VMOVSHDUP    X2, X4
 	VADDSS       X4, X2, X2
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store2
+	VADDSS       (R8)(R10*2), X2, X2
+
+m4store2:
 	VMOVSS       X2, (R8)(R10*2)
 	VEXTRACTF128 $0x01, Y3, X4
 	VADDPS       X4, X3, X3
@@ -3191,15 +3486,20 @@ m4sum:
 	VADDPS       X4, X3, X3
 	VMOVSHDUP    X3, X4
 	VADDSS       X4, X3, X3
-	VMOVSS       X3, (R8)(R11*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	SHRQ         $0x01, R13
-	SHLQ         $0x08, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m4
+	CMPB         add+72(FP), $0x00
+	JEQ          m4store3
+	VADDSS       (R8)(R11*1), X3, X3
+
+m4store3:
+	VMOVSS X3, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -3292,6 +3592,11 @@ m2sum:
 	VADDPS       X4, X0, X0
 	VMOVSHDUP    X0, X4
 	VADDSS       X4, X0, X0
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store0
+	VADDSS       (R8), X0, X0
+
+m2store0:
 	VMOVSS       X0, (R8)
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X4
@@ -3300,15 +3605,20 @@ m2sum:
 	VADDPS       X4, X2, X2
 	VMOVSHDUP    X2, X4
 	VADDSS       X4, X2, X2
-	VMOVSS       X2, (R8)(R10*1)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	SHRQ         $0x01, R13
-	SHLQ         $0x08, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m2
+	CMPB         add+72(FP), $0x00
+	JEQ          m2store1
+	VADDSS       (R8)(R10*1), X2, X2
+
+m2store1:
+	VMOVSS X2, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -3450,15 +3760,20 @@ m1sum:
 	VADDPS       X4, X0, X0
 	VMOVSHDUP    X0, X4
 	VADDSS       X4, X0, X0
-	VMOVSS       X0, (R8)
-	ADDQ         $+4, R8
-	MOVQ         blocks+0(FP), R13
-	SHRQ         $0x01, R13
-	SHLQ         $0x08, R13
-	SUBQ         R13, BX
-	ADDQ         rowBytes+16(FP), AX
-	DECQ         rows+24(FP)
-	JNE          m1
+	CMPB         add+72(FP), $0x00
+	JEQ          m1store0
+	VADDSS       (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 

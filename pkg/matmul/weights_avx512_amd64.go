@@ -17,12 +17,15 @@ func decodeFloat32AVX512(blocks int, w *byte, dst *float32)
 //			for j := range 32*blocks {
 //				sum += w[r, j] * x[i*ldx+j] // fused, in lanes
 //			}
+//			if add {
+//				sum += y[i*ldy+r]
+//			}
 //			y[i*ldy+r] = sum
 //		}
 //	}
 //
 //go:noescape
-func dotFloat32AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+func dotFloat32AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 
 // decodeBFloat16AVX512 is decodeBFloat16 for blocks ≥ 1 times 32 weights.
 //
@@ -37,12 +40,15 @@ func decodeBFloat16AVX512(blocks int, w *byte, dst *float32)
 //			for j := range 32*blocks {
 //				sum += w[r, j] * x[i*ldx+j] // fused, in lanes
 //			}
+//			if add {
+//				sum += y[i*ldy+r]
+//			}
 //			y[i*ldy+r] = sum
 //		}
 //	}
 //
 //go:noescape
-func dotBFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+func dotBFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 
 // decodeFloat16AVX512 is decodeFloat16 for blocks ≥ 1 times 32 weights.
 //
@@ -57,12 +63,15 @@ func decodeFloat16AVX512(blocks int, w *byte, dst *float32)
 //			for j := range 32*blocks {
 //				sum += w[r, j] * x[i*ldx+j] // fused, in lanes
 //			}
+//			if add {
+//				sum += y[i*ldy+r]
+//			}
 //			y[i*ldy+r] = sum
 //		}
 //	}
 //
 //go:noescape
-func dotFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+func dotFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 
 // decodeQ8_0AVX512 is decodeQ8_0 for blocks ≥ 1 times 32 weights.
 //
@@ -77,12 +86,15 @@ func decodeQ8_0AVX512(blocks int, w *byte, dst *float32)
 //			for j := range 32*blocks {
 //				sum += w[r, j] * x[i*ldx+j] // fused, in lanes
 //			}
+//			if add {
+//				sum += y[i*ldy+r]
+//			}
 //			y[i*ldy+r] = sum
 //		}
 //	}
 //
 //go:noescape
-func dotQ8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+func dotQ8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 
 // decodeQ4_0AVX512 is decodeQ4_0 for blocks ≥ 1 times 32 weights.
 //
@@ -97,12 +109,15 @@ func decodeQ4_0AVX512(blocks int, w *byte, dst *float32)
 //			for j := range 32*blocks {
 //				sum += w[r, j] * x[i*ldx+j] // fused, in lanes
 //			}
+//			if add {
+//				sum += y[i*ldy+r]
+//			}
 //			y[i*ldy+r] = sum
 //		}
 //	}
 //
 //go:noescape
-func dotQ4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+func dotQ4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 
 // decodeQ4_1AVX512 is decodeQ4_1 for blocks ≥ 1 times 32 weights.
 //
@@ -117,12 +132,15 @@ func decodeQ4_1AVX512(blocks int, w *byte, dst *float32)
 //			for j := range 32*blocks {
 //				sum += w[r, j] * x[i*ldx+j] // fused, in lanes
 //			}
+//			if add {
+//				sum += y[i*ldy+r]
+//			}
 //			y[i*ldy+r] = sum
 //		}
 //	}
 //
 //go:noescape
-func dotQ4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+func dotQ4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 
 // turnedFloat32AVX512 is turnedGo for blocks and rows ≥ 1 and m one of [8 4 3 2 1]:
 //
@@ -187,12 +205,15 @@ func turnedFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32
 //			for b := range blocks {
 //				sum += dotBlockGo(w[r, b], x[i, b]) // in lanes
 //			}
+//			if add {
+//				sum += y[i*ldy+r]
+//			}
 //			y[i*ldy+r] = sum
 //		}
 //	}
 //
 //go:noescape
-func dotInt8Q8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)
+func dotInt8Q8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 
 // dotInt8Q4_0AVX512 is, for blocks and rows ≥ 1 and m a power of two up to 8, with
 // activations as quantised lays them out, ldx bytes from row to row,
@@ -203,12 +224,15 @@ func dotInt8Q8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx
 //			for b := range blocks {
 //				sum += dotBlockGo(w[r, b], x[i, b]) // in lanes
 //			}
+//			if add {
+//				sum += y[i*ldy+r]
+//			}
 //			y[i*ldy+r] = sum
 //		}
 //	}
 //
 //go:noescape
-func dotInt8Q4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)
+func dotInt8Q4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 
 // dotInt8Q4_1AVX512 is, for blocks and rows ≥ 1 and m a power of two up to 8, with
 // activations as quantised lays them out, ldx bytes from row to row,
@@ -219,12 +243,15 @@ func dotInt8Q4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx
 //			for b := range blocks {
 //				sum += dotBlockGo(w[r, b], x[i, b]) // in lanes
 //			}
+//			if add {
+//				sum += y[i*ldy+r]
+//			}
 //			y[i*ldy+r] = sum
 //		}
 //	}
 //
 //go:noescape
-func dotInt8Q4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)
+func dotInt8Q4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 
 // quantizeAVX512 is quantizeGo for blocks ≥ 1 and dst at a multiple of 64.
 //

@@ -23,9 +23,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func dotFloat32AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+// func dotFloat32AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX512F
-TEXT ·dotFloat32AVX512(SB), NOSPLIT, $0-72
+TEXT ·dotFloat32AVX512(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
 	SHLQ $0x02, SI
@@ -90,6 +90,11 @@ m8loop:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store0
+	VADDSS        (R8), X0, X0
+
+m8store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y8
 	VADDPS        Y8, Y1, Y1
@@ -99,6 +104,11 @@ m8loop:
 	VADDPS        X8, X1, X1
 	VMOVSHDUP     X1, X8
 	VADDSS        X8, X1, X1
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m8store1:
 	VMOVSS        X1, (R8)(R10*1)
 	VEXTRACTF64X4 $0x01, Z2, Y8
 	VADDPS        Y8, Y2, Y2
@@ -108,6 +118,11 @@ m8loop:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store2
+	VADDSS        (R8)(R10*2), X2, X2
+
+m8store2:
 	VMOVSS        X2, (R8)(R10*2)
 	VEXTRACTF64X4 $0x01, Z3, Y8
 	VADDPS        Y8, Y3, Y3
@@ -117,6 +132,11 @@ m8loop:
 	VADDPS        X8, X3, X3
 	VMOVSHDUP     X3, X8
 	VADDSS        X8, X3, X3
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store3
+	VADDSS        (R8)(R11*1), X3, X3
+
+m8store3:
 	VMOVSS        X3, (R8)(R11*1)
 	VEXTRACTF64X4 $0x01, Z4, Y8
 	VADDPS        Y8, Y4, Y4
@@ -126,6 +146,11 @@ m8loop:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store4
+	VADDSS        (R9), X4, X4
+
+m8store4:
 	VMOVSS        X4, (R9)
 	VEXTRACTF64X4 $0x01, Z5, Y8
 	VADDPS        Y8, Y5, Y5
@@ -135,6 +160,11 @@ m8loop:
 	VADDPS        X8, X5, X5
 	VMOVSHDUP     X5, X8
 	VADDSS        X8, X5, X5
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store5
+	VADDSS        (R9)(R10*1), X5, X5
+
+m8store5:
 	VMOVSS        X5, (R9)(R10*1)
 	VEXTRACTF64X4 $0x01, Z6, Y8
 	VADDPS        Y8, Y6, Y6
@@ -144,6 +174,11 @@ m8loop:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store6
+	VADDSS        (R9)(R10*2), X6, X6
+
+m8store6:
 	VMOVSS        X6, (R9)(R10*2)
 	VEXTRACTF64X4 $0x01, Z7, Y8
 	VADDPS        Y8, Y7, Y7
@@ -153,16 +188,21 @@ m8loop:
 	VADDPS        X8, X7, X7
 	VMOVSHDUP     X7, X8
 	VADDSS        X8, X7, X7
-	VMOVSS        X7, (R9)(R11*1)
-	ADDQ          $+4, R8
-	ADDQ          $+4, R9
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	SUBQ          R13, CX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m8
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store7
+	VADDSS        (R9)(R11*1), X7, X7
+
+m8store7:
+	VMOVSS X7, (R9)(R11*1)
+	ADDQ   $+4, R8
+	ADDQ   $+4, R9
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	SUBQ   R13, CX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m8
 	VZEROUPPER
 	RET
 
@@ -202,6 +242,11 @@ m4loop:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store0
+	VADDSS        (R8), X0, X0
+
+m4store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y8
@@ -212,6 +257,11 @@ m4loop:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m4store1:
 	VMOVSS        X2, (R8)(R10*1)
 	VADDPS        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y8
@@ -222,6 +272,11 @@ m4loop:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store2
+	VADDSS        (R8)(R10*2), X4, X4
+
+m4store2:
 	VMOVSS        X4, (R8)(R10*2)
 	VADDPS        Z7, Z6, Z6
 	VEXTRACTF64X4 $0x01, Z6, Y8
@@ -232,14 +287,19 @@ m4loop:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
-	VMOVSS        X6, (R8)(R11*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store3
+	VADDSS        (R8)(R11*1), X6, X6
+
+m4store3:
+	VMOVSS X6, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -271,6 +331,11 @@ m2loop:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store0
+	VADDSS        (R8), X0, X0
+
+m2store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y4
@@ -281,14 +346,19 @@ m2loop:
 	VADDPS        X4, X2, X2
 	VMOVSHDUP     X2, X4
 	VADDSS        X4, X2, X2
-	VMOVSS        X2, (R8)(R10*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m2
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m2store1:
+	VMOVSS X2, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -340,14 +410,19 @@ m1sum:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
-	VMOVSS        X0, (R8)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m1
+	CMPB          add+72(FP), $0x00
+	JEQ           m1store0
+	VADDSS        (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -372,9 +447,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func dotBFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+// func dotBFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX512F
-TEXT ·dotBFloat16AVX512(SB), NOSPLIT, $0-72
+TEXT ·dotBFloat16AVX512(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
 	SHLQ $0x02, SI
@@ -441,6 +516,11 @@ m8loop:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store0
+	VADDSS        (R8), X0, X0
+
+m8store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y8
 	VADDPS        Y8, Y1, Y1
@@ -450,6 +530,11 @@ m8loop:
 	VADDPS        X8, X1, X1
 	VMOVSHDUP     X1, X8
 	VADDSS        X8, X1, X1
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m8store1:
 	VMOVSS        X1, (R8)(R10*1)
 	VEXTRACTF64X4 $0x01, Z2, Y8
 	VADDPS        Y8, Y2, Y2
@@ -459,6 +544,11 @@ m8loop:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store2
+	VADDSS        (R8)(R10*2), X2, X2
+
+m8store2:
 	VMOVSS        X2, (R8)(R10*2)
 	VEXTRACTF64X4 $0x01, Z3, Y8
 	VADDPS        Y8, Y3, Y3
@@ -468,6 +558,11 @@ m8loop:
 	VADDPS        X8, X3, X3
 	VMOVSHDUP     X3, X8
 	VADDSS        X8, X3, X3
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store3
+	VADDSS        (R8)(R11*1), X3, X3
+
+m8store3:
 	VMOVSS        X3, (R8)(R11*1)
 	VEXTRACTF64X4 $0x01, Z4, Y8
 	VADDPS        Y8, Y4, Y4
@@ -477,6 +572,11 @@ m8loop:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store4
+	VADDSS        (R9), X4, X4
+
+m8store4:
 	VMOVSS        X4, (R9)
 	VEXTRACTF64X4 $0x01, Z5, Y8
 	VADDPS        Y8, Y5, Y5
@@ -486,6 +586,11 @@ m8loop:
 	VADDPS        X8, X5, X5
 	VMOVSHDUP     X5, X8
 	VADDSS        X8, X5, X5
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store5
+	VADDSS        (R9)(R10*1), X5, X5
+
+m8store5:
 	VMOVSS        X5, (R9)(R10*1)
 	VEXTRACTF64X4 $0x01, Z6, Y8
 	VADDPS        Y8, Y6, Y6
@@ -495,6 +600,11 @@ m8loop:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store6
+	VADDSS        (R9)(R10*2), X6, X6
+
+m8store6:
 	VMOVSS        X6, (R9)(R10*2)
 	VEXTRACTF64X4 $0x01, Z7, Y8
 	VADDPS        Y8, Y7, Y7
@@ -504,16 +614,21 @@ m8loop:
 	VADDPS        X8, X7, X7
 	VMOVSHDUP     X7, X8
 	VADDSS        X8, X7, X7
-	VMOVSS        X7, (R9)(R11*1)
-	ADDQ          $+4, R8
-	ADDQ          $+4, R9
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	SUBQ          R13, CX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m8
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store7
+	VADDSS        (R9)(R11*1), X7, X7
+
+m8store7:
+	VMOVSS X7, (R9)(R11*1)
+	ADDQ   $+4, R8
+	ADDQ   $+4, R9
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	SUBQ   R13, CX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m8
 	VZEROUPPER
 	RET
 
@@ -555,6 +670,11 @@ m4loop:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store0
+	VADDSS        (R8), X0, X0
+
+m4store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y8
@@ -565,6 +685,11 @@ m4loop:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m4store1:
 	VMOVSS        X2, (R8)(R10*1)
 	VADDPS        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y8
@@ -575,6 +700,11 @@ m4loop:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store2
+	VADDSS        (R8)(R10*2), X4, X4
+
+m4store2:
 	VMOVSS        X4, (R8)(R10*2)
 	VADDPS        Z7, Z6, Z6
 	VEXTRACTF64X4 $0x01, Z6, Y8
@@ -585,14 +715,19 @@ m4loop:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
-	VMOVSS        X6, (R8)(R11*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store3
+	VADDSS        (R8)(R11*1), X6, X6
+
+m4store3:
+	VMOVSS X6, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -626,6 +761,11 @@ m2loop:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store0
+	VADDSS        (R8), X0, X0
+
+m2store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y4
@@ -636,14 +776,19 @@ m2loop:
 	VADDPS        X4, X2, X2
 	VMOVSHDUP     X2, X4
 	VADDSS        X4, X2, X2
-	VMOVSS        X2, (R8)(R10*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m2
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m2store1:
+	VMOVSS X2, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -701,14 +846,19 @@ m1sum:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
-	VMOVSS        X0, (R8)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m1
+	CMPB          add+72(FP), $0x00
+	JEQ           m1store0
+	VADDSS        (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -731,9 +881,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func dotFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+// func dotFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX512F
-TEXT ·dotFloat16AVX512(SB), NOSPLIT, $0-72
+TEXT ·dotFloat16AVX512(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
 	SHLQ $0x02, SI
@@ -798,6 +948,11 @@ m8loop:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store0
+	VADDSS        (R8), X0, X0
+
+m8store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y8
 	VADDPS        Y8, Y1, Y1
@@ -807,6 +962,11 @@ m8loop:
 	VADDPS        X8, X1, X1
 	VMOVSHDUP     X1, X8
 	VADDSS        X8, X1, X1
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m8store1:
 	VMOVSS        X1, (R8)(R10*1)
 	VEXTRACTF64X4 $0x01, Z2, Y8
 	VADDPS        Y8, Y2, Y2
@@ -816,6 +976,11 @@ m8loop:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store2
+	VADDSS        (R8)(R10*2), X2, X2
+
+m8store2:
 	VMOVSS        X2, (R8)(R10*2)
 	VEXTRACTF64X4 $0x01, Z3, Y8
 	VADDPS        Y8, Y3, Y3
@@ -825,6 +990,11 @@ m8loop:
 	VADDPS        X8, X3, X3
 	VMOVSHDUP     X3, X8
 	VADDSS        X8, X3, X3
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store3
+	VADDSS        (R8)(R11*1), X3, X3
+
+m8store3:
 	VMOVSS        X3, (R8)(R11*1)
 	VEXTRACTF64X4 $0x01, Z4, Y8
 	VADDPS        Y8, Y4, Y4
@@ -834,6 +1004,11 @@ m8loop:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store4
+	VADDSS        (R9), X4, X4
+
+m8store4:
 	VMOVSS        X4, (R9)
 	VEXTRACTF64X4 $0x01, Z5, Y8
 	VADDPS        Y8, Y5, Y5
@@ -843,6 +1018,11 @@ m8loop:
 	VADDPS        X8, X5, X5
 	VMOVSHDUP     X5, X8
 	VADDSS        X8, X5, X5
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store5
+	VADDSS        (R9)(R10*1), X5, X5
+
+m8store5:
 	VMOVSS        X5, (R9)(R10*1)
 	VEXTRACTF64X4 $0x01, Z6, Y8
 	VADDPS        Y8, Y6, Y6
@@ -852,6 +1032,11 @@ m8loop:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store6
+	VADDSS        (R9)(R10*2), X6, X6
+
+m8store6:
 	VMOVSS        X6, (R9)(R10*2)
 	VEXTRACTF64X4 $0x01, Z7, Y8
 	VADDPS        Y8, Y7, Y7
@@ -861,16 +1046,21 @@ m8loop:
 	VADDPS        X8, X7, X7
 	VMOVSHDUP     X7, X8
 	VADDSS        X8, X7, X7
-	VMOVSS        X7, (R9)(R11*1)
-	ADDQ          $+4, R8
-	ADDQ          $+4, R9
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	SUBQ          R13, CX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m8
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store7
+	VADDSS        (R9)(R11*1), X7, X7
+
+m8store7:
+	VMOVSS X7, (R9)(R11*1)
+	ADDQ   $+4, R8
+	ADDQ   $+4, R9
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	SUBQ   R13, CX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m8
 	VZEROUPPER
 	RET
 
@@ -910,6 +1100,11 @@ m4loop:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store0
+	VADDSS        (R8), X0, X0
+
+m4store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y8
@@ -920,6 +1115,11 @@ m4loop:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m4store1:
 	VMOVSS        X2, (R8)(R10*1)
 	VADDPS        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y8
@@ -930,6 +1130,11 @@ m4loop:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store2
+	VADDSS        (R8)(R10*2), X4, X4
+
+m4store2:
 	VMOVSS        X4, (R8)(R10*2)
 	VADDPS        Z7, Z6, Z6
 	VEXTRACTF64X4 $0x01, Z6, Y8
@@ -940,14 +1145,19 @@ m4loop:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
-	VMOVSS        X6, (R8)(R11*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store3
+	VADDSS        (R8)(R11*1), X6, X6
+
+m4store3:
+	VMOVSS X6, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -979,6 +1189,11 @@ m2loop:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store0
+	VADDSS        (R8), X0, X0
+
+m2store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y4
@@ -989,14 +1204,19 @@ m2loop:
 	VADDPS        X4, X2, X2
 	VMOVSHDUP     X2, X4
 	VADDSS        X4, X2, X2
-	VMOVSS        X2, (R8)(R10*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m2
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m2store1:
+	VMOVSS X2, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -1048,14 +1268,19 @@ m1sum:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
-	VMOVSS        X0, (R8)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m1
+	CMPB          add+72(FP), $0x00
+	JEQ           m1store0
+	VADDSS        (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -1084,9 +1309,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func dotQ8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+// func dotQ8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·dotQ8_0AVX512(SB), NOSPLIT, $0-72
+TEXT ·dotQ8_0AVX512(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
 	SHLQ $0x02, SI
@@ -1157,6 +1382,11 @@ m8loop:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store0
+	VADDSS        (R8), X0, X0
+
+m8store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y8
 	VADDPS        Y8, Y1, Y1
@@ -1166,6 +1396,11 @@ m8loop:
 	VADDPS        X8, X1, X1
 	VMOVSHDUP     X1, X8
 	VADDSS        X8, X1, X1
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m8store1:
 	VMOVSS        X1, (R8)(R10*1)
 	VEXTRACTF64X4 $0x01, Z2, Y8
 	VADDPS        Y8, Y2, Y2
@@ -1175,6 +1410,11 @@ m8loop:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store2
+	VADDSS        (R8)(R10*2), X2, X2
+
+m8store2:
 	VMOVSS        X2, (R8)(R10*2)
 	VEXTRACTF64X4 $0x01, Z3, Y8
 	VADDPS        Y8, Y3, Y3
@@ -1184,6 +1424,11 @@ m8loop:
 	VADDPS        X8, X3, X3
 	VMOVSHDUP     X3, X8
 	VADDSS        X8, X3, X3
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store3
+	VADDSS        (R8)(R11*1), X3, X3
+
+m8store3:
 	VMOVSS        X3, (R8)(R11*1)
 	VEXTRACTF64X4 $0x01, Z4, Y8
 	VADDPS        Y8, Y4, Y4
@@ -1193,6 +1438,11 @@ m8loop:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store4
+	VADDSS        (R9), X4, X4
+
+m8store4:
 	VMOVSS        X4, (R9)
 	VEXTRACTF64X4 $0x01, Z5, Y8
 	VADDPS        Y8, Y5, Y5
@@ -1202,6 +1452,11 @@ m8loop:
 	VADDPS        X8, X5, X5
 	VMOVSHDUP     X5, X8
 	VADDSS        X8, X5, X5
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store5
+	VADDSS        (R9)(R10*1), X5, X5
+
+m8store5:
 	VMOVSS        X5, (R9)(R10*1)
 	VEXTRACTF64X4 $0x01, Z6, Y8
 	VADDPS        Y8, Y6, Y6
@@ -1211,6 +1466,11 @@ m8loop:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store6
+	VADDSS        (R9)(R10*2), X6, X6
+
+m8store6:
 	VMOVSS        X6, (R9)(R10*2)
 	VEXTRACTF64X4 $0x01, Z7, Y8
 	VADDPS        Y8, Y7, Y7
@@ -1220,16 +1480,21 @@ m8loop:
 	VADDPS        X8, X7, X7
 	VMOVSHDUP     X7, X8
 	VADDSS        X8, X7, X7
-	VMOVSS        X7, (R9)(R11*1)
-	ADDQ          $+4, R8
-	ADDQ          $+4, R9
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	SUBQ          R13, CX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m8
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store7
+	VADDSS        (R9)(R11*1), X7, X7
+
+m8store7:
+	VMOVSS X7, (R9)(R11*1)
+	ADDQ   $+4, R8
+	ADDQ   $+4, R9
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	SUBQ   R13, CX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m8
 	VZEROUPPER
 	RET
 
@@ -1275,6 +1540,11 @@ m4loop:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store0
+	VADDSS        (R8), X0, X0
+
+m4store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y8
@@ -1285,6 +1555,11 @@ m4loop:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m4store1:
 	VMOVSS        X2, (R8)(R10*1)
 	VADDPS        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y8
@@ -1295,6 +1570,11 @@ m4loop:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store2
+	VADDSS        (R8)(R10*2), X4, X4
+
+m4store2:
 	VMOVSS        X4, (R8)(R10*2)
 	VADDPS        Z7, Z6, Z6
 	VEXTRACTF64X4 $0x01, Z6, Y8
@@ -1305,14 +1585,19 @@ m4loop:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
-	VMOVSS        X6, (R8)(R11*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store3
+	VADDSS        (R8)(R11*1), X6, X6
+
+m4store3:
+	VMOVSS X6, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -1350,6 +1635,11 @@ m2loop:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store0
+	VADDSS        (R8), X0, X0
+
+m2store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y4
@@ -1360,14 +1650,19 @@ m2loop:
 	VADDPS        X4, X2, X2
 	VMOVSHDUP     X2, X4
 	VADDSS        X4, X2, X2
-	VMOVSS        X2, (R8)(R10*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m2
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m2store1:
+	VMOVSS X2, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -1437,14 +1732,19 @@ m1sum:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
-	VMOVSS        X0, (R8)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m1
+	CMPB          add+72(FP), $0x00
+	JEQ           m1store0
+	VADDSS        (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -1491,9 +1791,9 @@ DATA from8<>+56(SB)/4, $0x40c00000
 DATA from8<>+60(SB)/4, $0x40e00000
 GLOBL from8<>(SB), RODATA|NOPTR, $64
 
-// func dotQ4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+// func dotQ4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·dotQ4_0AVX512(SB), NOSPLIT, $0-72
+TEXT ·dotQ4_0AVX512(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
 	SHLQ    $0x02, SI
@@ -1564,6 +1864,11 @@ m8loop:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store0
+	VADDSS        (R8), X0, X0
+
+m8store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y8
 	VADDPS        Y8, Y1, Y1
@@ -1573,6 +1878,11 @@ m8loop:
 	VADDPS        X8, X1, X1
 	VMOVSHDUP     X1, X8
 	VADDSS        X8, X1, X1
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m8store1:
 	VMOVSS        X1, (R8)(R10*1)
 	VEXTRACTF64X4 $0x01, Z2, Y8
 	VADDPS        Y8, Y2, Y2
@@ -1582,6 +1892,11 @@ m8loop:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store2
+	VADDSS        (R8)(R10*2), X2, X2
+
+m8store2:
 	VMOVSS        X2, (R8)(R10*2)
 	VEXTRACTF64X4 $0x01, Z3, Y8
 	VADDPS        Y8, Y3, Y3
@@ -1591,6 +1906,11 @@ m8loop:
 	VADDPS        X8, X3, X3
 	VMOVSHDUP     X3, X8
 	VADDSS        X8, X3, X3
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store3
+	VADDSS        (R8)(R11*1), X3, X3
+
+m8store3:
 	VMOVSS        X3, (R8)(R11*1)
 	VEXTRACTF64X4 $0x01, Z4, Y8
 	VADDPS        Y8, Y4, Y4
@@ -1600,6 +1920,11 @@ m8loop:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store4
+	VADDSS        (R9), X4, X4
+
+m8store4:
 	VMOVSS        X4, (R9)
 	VEXTRACTF64X4 $0x01, Z5, Y8
 	VADDPS        Y8, Y5, Y5
@@ -1609,6 +1934,11 @@ m8loop:
 	VADDPS        X8, X5, X5
 	VMOVSHDUP     X5, X8
 	VADDSS        X8, X5, X5
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store5
+	VADDSS        (R9)(R10*1), X5, X5
+
+m8store5:
 	VMOVSS        X5, (R9)(R10*1)
 	VEXTRACTF64X4 $0x01, Z6, Y8
 	VADDPS        Y8, Y6, Y6
@@ -1618,6 +1948,11 @@ m8loop:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store6
+	VADDSS        (R9)(R10*2), X6, X6
+
+m8store6:
 	VMOVSS        X6, (R9)(R10*2)
 	VEXTRACTF64X4 $0x01, Z7, Y8
 	VADDPS        Y8, Y7, Y7
@@ -1627,16 +1962,21 @@ m8loop:
 	VADDPS        X8, X7, X7
 	VMOVSHDUP     X7, X8
 	VADDSS        X8, X7, X7
-	VMOVSS        X7, (R9)(R11*1)
-	ADDQ          $+4, R8
-	ADDQ          $+4, R9
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	SUBQ          R13, CX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m8
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store7
+	VADDSS        (R9)(R11*1), X7, X7
+
+m8store7:
+	VMOVSS X7, (R9)(R11*1)
+	ADDQ   $+4, R8
+	ADDQ   $+4, R9
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	SUBQ   R13, CX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m8
 	VZEROUPPER
 	RET
 
@@ -1681,6 +2021,11 @@ m4loop:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store0
+	VADDSS        (R8), X0, X0
+
+m4store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y8
@@ -1691,6 +2036,11 @@ m4loop:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m4store1:
 	VMOVSS        X2, (R8)(R10*1)
 	VADDPS        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y8
@@ -1701,6 +2051,11 @@ m4loop:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store2
+	VADDSS        (R8)(R10*2), X4, X4
+
+m4store2:
 	VMOVSS        X4, (R8)(R10*2)
 	VADDPS        Z7, Z6, Z6
 	VEXTRACTF64X4 $0x01, Z6, Y8
@@ -1711,14 +2066,19 @@ m4loop:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
-	VMOVSS        X6, (R8)(R11*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store3
+	VADDSS        (R8)(R11*1), X6, X6
+
+m4store3:
+	VMOVSS X6, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -1755,6 +2115,11 @@ m2loop:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store0
+	VADDSS        (R8), X0, X0
+
+m2store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y4
@@ -1765,14 +2130,19 @@ m2loop:
 	VADDPS        X4, X2, X2
 	VMOVSHDUP     X2, X4
 	VADDSS        X4, X2, X2
-	VMOVSS        X2, (R8)(R10*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m2
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m2store1:
+	VMOVSS X2, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -1839,14 +2209,19 @@ m1sum:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
-	VMOVSS        X0, (R8)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m1
+	CMPB          add+72(FP), $0x00
+	JEQ           m1store0
+	VADDSS        (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -1895,9 +2270,9 @@ DATA from0<>+56(SB)/4, $0x41600000
 DATA from0<>+60(SB)/4, $0x41700000
 GLOBL from0<>(SB), RODATA|NOPTR, $64
 
-// func dotQ4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)
+// func dotQ4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·dotQ4_1AVX512(SB), NOSPLIT, $0-72
+TEXT ·dotQ4_1AVX512(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
 	SHLQ    $0x02, SI
@@ -1970,6 +2345,11 @@ m8loop:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store0
+	VADDSS        (R8), X0, X0
+
+m8store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y8
 	VADDPS        Y8, Y1, Y1
@@ -1979,6 +2359,11 @@ m8loop:
 	VADDPS        X8, X1, X1
 	VMOVSHDUP     X1, X8
 	VADDSS        X8, X1, X1
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m8store1:
 	VMOVSS        X1, (R8)(R10*1)
 	VEXTRACTF64X4 $0x01, Z2, Y8
 	VADDPS        Y8, Y2, Y2
@@ -1988,6 +2373,11 @@ m8loop:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store2
+	VADDSS        (R8)(R10*2), X2, X2
+
+m8store2:
 	VMOVSS        X2, (R8)(R10*2)
 	VEXTRACTF64X4 $0x01, Z3, Y8
 	VADDPS        Y8, Y3, Y3
@@ -1997,6 +2387,11 @@ m8loop:
 	VADDPS        X8, X3, X3
 	VMOVSHDUP     X3, X8
 	VADDSS        X8, X3, X3
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store3
+	VADDSS        (R8)(R11*1), X3, X3
+
+m8store3:
 	VMOVSS        X3, (R8)(R11*1)
 	VEXTRACTF64X4 $0x01, Z4, Y8
 	VADDPS        Y8, Y4, Y4
@@ -2006,6 +2401,11 @@ m8loop:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store4
+	VADDSS        (R9), X4, X4
+
+m8store4:
 	VMOVSS        X4, (R9)
 	VEXTRACTF64X4 $0x01, Z5, Y8
 	VADDPS        Y8, Y5, Y5
@@ -2015,6 +2415,11 @@ m8loop:
 	VADDPS        X8, X5, X5
 	VMOVSHDUP     X5, X8
 	VADDSS        X8, X5, X5
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store5
+	VADDSS        (R9)(R10*1), X5, X5
+
+m8store5:
 	VMOVSS        X5, (R9)(R10*1)
 	VEXTRACTF64X4 $0x01, Z6, Y8
 	VADDPS        Y8, Y6, Y6
@@ -2024,6 +2429,11 @@ m8loop:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store6
+	VADDSS        (R9)(R10*2), X6, X6
+
+m8store6:
 	VMOVSS        X6, (R9)(R10*2)
 	VEXTRACTF64X4 $0x01, Z7, Y8
 	VADDPS        Y8, Y7, Y7
@@ -2033,16 +2443,21 @@ m8loop:
 	VADDPS        X8, X7, X7
 	VMOVSHDUP     X7, X8
 	VADDSS        X8, X7, X7
-	VMOVSS        X7, (R9)(R11*1)
-	ADDQ          $+4, R8
-	ADDQ          $+4, R9
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	SUBQ          R13, CX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m8
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store7
+	VADDSS        (R9)(R11*1), X7, X7
+
+m8store7:
+	VMOVSS X7, (R9)(R11*1)
+	ADDQ   $+4, R8
+	ADDQ   $+4, R9
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	SUBQ   R13, CX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m8
 	VZEROUPPER
 	RET
 
@@ -2089,6 +2504,11 @@ m4loop:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store0
+	VADDSS        (R8), X0, X0
+
+m4store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y8
@@ -2099,6 +2519,11 @@ m4loop:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m4store1:
 	VMOVSS        X2, (R8)(R10*1)
 	VADDPS        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y8
@@ -2109,6 +2534,11 @@ m4loop:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store2
+	VADDSS        (R8)(R10*2), X4, X4
+
+m4store2:
 	VMOVSS        X4, (R8)(R10*2)
 	VADDPS        Z7, Z6, Z6
 	VEXTRACTF64X4 $0x01, Z6, Y8
@@ -2119,14 +2549,19 @@ m4loop:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
-	VMOVSS        X6, (R8)(R11*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store3
+	VADDSS        (R8)(R11*1), X6, X6
+
+m4store3:
+	VMOVSS X6, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -2165,6 +2600,11 @@ m2loop:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store0
+	VADDSS        (R8), X0, X0
+
+m2store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y4
@@ -2175,14 +2615,19 @@ m2loop:
 	VADDPS        X4, X2, X2
 	VMOVSHDUP     X2, X4
 	VADDSS        X4, X2, X2
-	VMOVSS        X2, (R8)(R10*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m2
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m2store1:
+	VMOVSS X2, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -2255,14 +2700,19 @@ m1sum:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
-	VMOVSS        X0, (R8)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	IMUL3Q        $+128, R13, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m1
+	CMPB          add+72(FP), $0x00
+	JEQ           m1store0
+	VADDSS        (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	IMUL3Q $+128, R13, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -3293,9 +3743,9 @@ m1store:
 	VZEROUPPER
 	RET
 
-// func dotInt8Q8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)
+// func dotInt8Q8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI
-TEXT ·dotInt8Q8_0AVX512(SB), NOSPLIT, $0-72
+TEXT ·dotInt8Q8_0AVX512(SB), NOSPLIT, $0-73
 	MOVQ      x+32(FP), BX
 	MOVQ      ldx+40(FP), SI
 	LEAQ      (SI)(SI*2), DI
@@ -3442,6 +3892,11 @@ m8sum:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store0
+	VADDSS        (R8), X0, X0
+
+m8store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y8
 	VADDPS        Y8, Y1, Y1
@@ -3451,6 +3906,11 @@ m8sum:
 	VADDPS        X8, X1, X1
 	VMOVSHDUP     X1, X8
 	VADDSS        X8, X1, X1
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m8store1:
 	VMOVSS        X1, (R8)(R10*1)
 	VEXTRACTF64X4 $0x01, Z2, Y8
 	VADDPS        Y8, Y2, Y2
@@ -3460,6 +3920,11 @@ m8sum:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store2
+	VADDSS        (R8)(R10*2), X2, X2
+
+m8store2:
 	VMOVSS        X2, (R8)(R10*2)
 	VEXTRACTF64X4 $0x01, Z3, Y8
 	VADDPS        Y8, Y3, Y3
@@ -3469,6 +3934,11 @@ m8sum:
 	VADDPS        X8, X3, X3
 	VMOVSHDUP     X3, X8
 	VADDSS        X8, X3, X3
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store3
+	VADDSS        (R8)(R11*1), X3, X3
+
+m8store3:
 	VMOVSS        X3, (R8)(R11*1)
 	VEXTRACTF64X4 $0x01, Z4, Y8
 	VADDPS        Y8, Y4, Y4
@@ -3478,6 +3948,11 @@ m8sum:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store4
+	VADDSS        (R9), X4, X4
+
+m8store4:
 	VMOVSS        X4, (R9)
 	VEXTRACTF64X4 $0x01, Z5, Y8
 	VADDPS        Y8, Y5, Y5
@@ -3487,6 +3962,11 @@ m8sum:
 	VADDPS        X8, X5, X5
 	VMOVSHDUP     X5, X8
 	VADDSS        X8, X5, X5
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store5
+	VADDSS        (R9)(R10*1), X5, X5
+
+m8store5:
 	VMOVSS        X5, (R9)(R10*1)
 	VEXTRACTF64X4 $0x01, Z6, Y8
 	VADDPS        Y8, Y6, Y6
@@ -3496,6 +3976,11 @@ m8sum:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store6
+	VADDSS        (R9)(R10*2), X6, X6
+
+m8store6:
 	VMOVSS        X6, (R9)(R10*2)
 	VEXTRACTF64X4 $0x01, Z7, Y8
 	VADDPS        Y8, Y7, Y7
@@ -3505,17 +3990,22 @@ m8sum:
 	VADDPS        X8, X7, X7
 	VMOVSHDUP     X7, X8
 	VADDSS        X8, X7, X7
-	VMOVSS        X7, (R9)(R11*1)
-	ADDQ          $+4, R8
-	ADDQ          $+4, R9
-	MOVQ          blocks+0(FP), R13
-	SHRQ          $0x01, R13
-	SHLQ          $0x08, R13
-	SUBQ          R13, BX
-	SUBQ          R13, CX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m8
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store7
+	VADDSS        (R9)(R11*1), X7, X7
+
+m8store7:
+	VMOVSS X7, (R9)(R11*1)
+	ADDQ   $+4, R8
+	ADDQ   $+4, R9
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	SUBQ   R13, CX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m8
 	VZEROUPPER
 	RET
 
@@ -3600,6 +4090,11 @@ m4sum:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store0
+	VADDSS        (R8), X0, X0
+
+m4store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y4
 	VADDPS        Y4, Y1, Y1
@@ -3609,6 +4104,11 @@ m4sum:
 	VADDPS        X4, X1, X1
 	VMOVSHDUP     X1, X4
 	VADDSS        X4, X1, X1
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m4store1:
 	VMOVSS        X1, (R8)(R10*1)
 	VEXTRACTF64X4 $0x01, Z2, Y4
 	VADDPS        Y4, Y2, Y2
@@ -3618,6 +4118,11 @@ m4sum:
 	VADDPS        X4, X2, X2
 	VMOVSHDUP     X2, X4
 	VADDSS        X4, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store2
+	VADDSS        (R8)(R10*2), X2, X2
+
+m4store2:
 	VMOVSS        X2, (R8)(R10*2)
 	VEXTRACTF64X4 $0x01, Z3, Y4
 	VADDPS        Y4, Y3, Y3
@@ -3627,15 +4132,20 @@ m4sum:
 	VADDPS        X4, X3, X3
 	VMOVSHDUP     X3, X4
 	VADDSS        X4, X3, X3
-	VMOVSS        X3, (R8)(R11*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	SHRQ          $0x01, R13
-	SHLQ          $0x08, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store3
+	VADDSS        (R8)(R11*1), X3, X3
+
+m4store3:
+	VMOVSS X3, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -3698,6 +4208,11 @@ m2sum:
 	VADDPS        X2, X0, X0
 	VMOVSHDUP     X0, X2
 	VADDSS        X2, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store0
+	VADDSS        (R8), X0, X0
+
+m2store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
@@ -3707,15 +4222,20 @@ m2sum:
 	VADDPS        X2, X1, X1
 	VMOVSHDUP     X1, X2
 	VADDSS        X2, X1, X1
-	VMOVSS        X1, (R8)(R10*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	SHRQ          $0x01, R13
-	SHLQ          $0x08, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m2
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m2store1:
+	VMOVSS X1, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -3802,15 +4322,20 @@ m1sum:
 	VADDPS        X2, X0, X0
 	VMOVSHDUP     X0, X2
 	VADDSS        X2, X0, X0
-	VMOVSS        X0, (R8)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	SHRQ          $0x01, R13
-	SHLQ          $0x08, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m1
+	CMPB          add+72(FP), $0x00
+	JEQ           m1store0
+	VADDSS        (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -3832,9 +4357,9 @@ DATA signs<>+56(SB)/4, $0x80808080
 DATA signs<>+60(SB)/4, $0x80808080
 GLOBL signs<>(SB), RODATA|NOPTR, $64
 
-// func dotInt8Q4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)
+// func dotInt8Q4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX512F, AVX512VBMI, AVX512VL, AVX512VNNI
-TEXT ·dotInt8Q4_0AVX512(SB), NOSPLIT, $0-72
+TEXT ·dotInt8Q4_0AVX512(SB), NOSPLIT, $0-73
 	MOVQ      x+32(FP), BX
 	MOVQ      ldx+40(FP), SI
 	LEAQ      (SI)(SI*2), DI
@@ -3990,6 +4515,11 @@ m8sum:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store0
+	VADDSS        (R8), X0, X0
+
+m8store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y8
 	VADDPS        Y8, Y1, Y1
@@ -3999,6 +4529,11 @@ m8sum:
 	VADDPS        X8, X1, X1
 	VMOVSHDUP     X1, X8
 	VADDSS        X8, X1, X1
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m8store1:
 	VMOVSS        X1, (R8)(R10*1)
 	VEXTRACTF64X4 $0x01, Z2, Y8
 	VADDPS        Y8, Y2, Y2
@@ -4008,6 +4543,11 @@ m8sum:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store2
+	VADDSS        (R8)(R10*2), X2, X2
+
+m8store2:
 	VMOVSS        X2, (R8)(R10*2)
 	VEXTRACTF64X4 $0x01, Z3, Y8
 	VADDPS        Y8, Y3, Y3
@@ -4017,6 +4557,11 @@ m8sum:
 	VADDPS        X8, X3, X3
 	VMOVSHDUP     X3, X8
 	VADDSS        X8, X3, X3
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store3
+	VADDSS        (R8)(R11*1), X3, X3
+
+m8store3:
 	VMOVSS        X3, (R8)(R11*1)
 	VEXTRACTF64X4 $0x01, Z4, Y8
 	VADDPS        Y8, Y4, Y4
@@ -4026,6 +4571,11 @@ m8sum:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store4
+	VADDSS        (R9), X4, X4
+
+m8store4:
 	VMOVSS        X4, (R9)
 	VEXTRACTF64X4 $0x01, Z5, Y8
 	VADDPS        Y8, Y5, Y5
@@ -4035,6 +4585,11 @@ m8sum:
 	VADDPS        X8, X5, X5
 	VMOVSHDUP     X5, X8
 	VADDSS        X8, X5, X5
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store5
+	VADDSS        (R9)(R10*1), X5, X5
+
+m8store5:
 	VMOVSS        X5, (R9)(R10*1)
 	VEXTRACTF64X4 $0x01, Z6, Y8
 	VADDPS        Y8, Y6, Y6
@@ -4044,6 +4599,11 @@ m8sum:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store6
+	VADDSS        (R9)(R10*2), X6, X6
+
+m8store6:
 	VMOVSS        X6, (R9)(R10*2)
 	VEXTRACTF64X4 $0x01, Z7, Y8
 	VADDPS        Y8, Y7, Y7
@@ -4053,17 +4613,22 @@ m8sum:
 	VADDPS        X8, X7, X7
 	VMOVSHDUP     X7, X8
 	VADDSS        X8, X7, X7
-	VMOVSS        X7, (R9)(R11*1)
-	ADDQ          $+4, R8
-	ADDQ          $+4, R9
-	MOVQ          blocks+0(FP), R13
-	SHRQ          $0x01, R13
-	SHLQ          $0x08, R13
-	SUBQ          R13, BX
-	SUBQ          R13, CX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m8
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store7
+	VADDSS        (R9)(R11*1), X7, X7
+
+m8store7:
+	VMOVSS X7, (R9)(R11*1)
+	ADDQ   $+4, R8
+	ADDQ   $+4, R9
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	SUBQ   R13, CX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m8
 	VZEROUPPER
 	RET
 
@@ -4154,6 +4719,11 @@ m4sum:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store0
+	VADDSS        (R8), X0, X0
+
+m4store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y4
 	VADDPS        Y4, Y1, Y1
@@ -4163,6 +4733,11 @@ m4sum:
 	VADDPS        X4, X1, X1
 	VMOVSHDUP     X1, X4
 	VADDSS        X4, X1, X1
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m4store1:
 	VMOVSS        X1, (R8)(R10*1)
 	VEXTRACTF64X4 $0x01, Z2, Y4
 	VADDPS        Y4, Y2, Y2
@@ -4172,6 +4747,11 @@ m4sum:
 	VADDPS        X4, X2, X2
 	VMOVSHDUP     X2, X4
 	VADDSS        X4, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store2
+	VADDSS        (R8)(R10*2), X2, X2
+
+m4store2:
 	VMOVSS        X2, (R8)(R10*2)
 	VEXTRACTF64X4 $0x01, Z3, Y4
 	VADDPS        Y4, Y3, Y3
@@ -4181,15 +4761,20 @@ m4sum:
 	VADDPS        X4, X3, X3
 	VMOVSHDUP     X3, X4
 	VADDSS        X4, X3, X3
-	VMOVSS        X3, (R8)(R11*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	SHRQ          $0x01, R13
-	SHLQ          $0x08, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store3
+	VADDSS        (R8)(R11*1), X3, X3
+
+m4store3:
+	VMOVSS X3, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -4258,6 +4843,11 @@ m2sum:
 	VADDPS        X2, X0, X0
 	VMOVSHDUP     X0, X2
 	VADDSS        X2, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store0
+	VADDSS        (R8), X0, X0
+
+m2store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
@@ -4267,15 +4857,20 @@ m2sum:
 	VADDPS        X2, X1, X1
 	VMOVSHDUP     X1, X2
 	VADDSS        X2, X1, X1
-	VMOVSS        X1, (R8)(R10*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	SHRQ          $0x01, R13
-	SHLQ          $0x08, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m2
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m2store1:
+	VMOVSS X1, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -4370,15 +4965,20 @@ m1sum:
 	VADDPS        X2, X0, X0
 	VMOVSHDUP     X0, X2
 	VADDSS        X2, X0, X0
-	VMOVSS        X0, (R8)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	SHRQ          $0x01, R13
-	SHLQ          $0x08, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m1
+	CMPB          add+72(FP), $0x00
+	JEQ           m1store0
+	VADDSS        (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 
@@ -4454,9 +5054,9 @@ DATA fifteens<>+56(SB)/4, $0x0f0f0f0f
 DATA fifteens<>+60(SB)/4, $0x0f0f0f0f
 GLOBL fifteens<>(SB), RODATA|NOPTR, $64
 
-// func dotInt8Q4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)
+// func dotInt8Q4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX512F, AVX512VBMI, AVX512VL, AVX512VNNI
-TEXT ·dotInt8Q4_1AVX512(SB), NOSPLIT, $0-72
+TEXT ·dotInt8Q4_1AVX512(SB), NOSPLIT, $0-73
 	MOVQ      x+32(FP), BX
 	MOVQ      ldx+40(FP), SI
 	LEAQ      (SI)(SI*2), DI
@@ -4632,6 +5232,11 @@ m8sum:
 	VADDPS        X8, X0, X0
 	VMOVSHDUP     X0, X8
 	VADDSS        X8, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store0
+	VADDSS        (R8), X0, X0
+
+m8store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y8
 	VADDPS        Y8, Y1, Y1
@@ -4641,6 +5246,11 @@ m8sum:
 	VADDPS        X8, X1, X1
 	VMOVSHDUP     X1, X8
 	VADDSS        X8, X1, X1
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m8store1:
 	VMOVSS        X1, (R8)(R10*1)
 	VEXTRACTF64X4 $0x01, Z2, Y8
 	VADDPS        Y8, Y2, Y2
@@ -4650,6 +5260,11 @@ m8sum:
 	VADDPS        X8, X2, X2
 	VMOVSHDUP     X2, X8
 	VADDSS        X8, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store2
+	VADDSS        (R8)(R10*2), X2, X2
+
+m8store2:
 	VMOVSS        X2, (R8)(R10*2)
 	VEXTRACTF64X4 $0x01, Z3, Y8
 	VADDPS        Y8, Y3, Y3
@@ -4659,6 +5274,11 @@ m8sum:
 	VADDPS        X8, X3, X3
 	VMOVSHDUP     X3, X8
 	VADDSS        X8, X3, X3
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store3
+	VADDSS        (R8)(R11*1), X3, X3
+
+m8store3:
 	VMOVSS        X3, (R8)(R11*1)
 	VEXTRACTF64X4 $0x01, Z4, Y8
 	VADDPS        Y8, Y4, Y4
@@ -4668,6 +5288,11 @@ m8sum:
 	VADDPS        X8, X4, X4
 	VMOVSHDUP     X4, X8
 	VADDSS        X8, X4, X4
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store4
+	VADDSS        (R9), X4, X4
+
+m8store4:
 	VMOVSS        X4, (R9)
 	VEXTRACTF64X4 $0x01, Z5, Y8
 	VADDPS        Y8, Y5, Y5
@@ -4677,6 +5302,11 @@ m8sum:
 	VADDPS        X8, X5, X5
 	VMOVSHDUP     X5, X8
 	VADDSS        X8, X5, X5
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store5
+	VADDSS        (R9)(R10*1), X5, X5
+
+m8store5:
 	VMOVSS        X5, (R9)(R10*1)
 	VEXTRACTF64X4 $0x01, Z6, Y8
 	VADDPS        Y8, Y6, Y6
@@ -4686,6 +5316,11 @@ m8sum:
 	VADDPS        X8, X6, X6
 	VMOVSHDUP     X6, X8
 	VADDSS        X8, X6, X6
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store6
+	VADDSS        (R9)(R10*2), X6, X6
+
+m8store6:
 	VMOVSS        X6, (R9)(R10*2)
 	VEXTRACTF64X4 $0x01, Z7, Y8
 	VADDPS        Y8, Y7, Y7
@@ -4695,17 +5330,22 @@ m8sum:
 	VADDPS        X8, X7, X7
 	VMOVSHDUP     X7, X8
 	VADDSS        X8, X7, X7
-	VMOVSS        X7, (R9)(R11*1)
-	ADDQ          $+4, R8
-	ADDQ          $+4, R9
-	MOVQ          blocks+0(FP), R13
-	SHRQ          $0x01, R13
-	SHLQ          $0x08, R13
-	SUBQ          R13, BX
-	SUBQ          R13, CX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m8
+	CMPB          add+72(FP), $0x00
+	JEQ           m8store7
+	VADDSS        (R9)(R11*1), X7, X7
+
+m8store7:
+	VMOVSS X7, (R9)(R11*1)
+	ADDQ   $+4, R8
+	ADDQ   $+4, R9
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	SUBQ   R13, CX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m8
 	VZEROUPPER
 	RET
 
@@ -4807,6 +5447,11 @@ m4sum:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store0
+	VADDSS        (R8), X0, X0
+
+m4store0:
 	VMOVSS        X0, (R8)
 	VEXTRACTF64X4 $0x01, Z1, Y4
 	VADDPS        Y4, Y1, Y1
@@ -4816,6 +5461,11 @@ m4sum:
 	VADDPS        X4, X1, X1
 	VMOVSHDUP     X1, X4
 	VADDSS        X4, X1, X1
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store1
+	VADDSS        (R8)(R10*1), X1, X1
+
+m4store1:
 	VMOVSS        X1, (R8)(R10*1)
 	VEXTRACTF64X4 $0x01, Z2, Y4
 	VADDPS        Y4, Y2, Y2
@@ -4825,6 +5475,11 @@ m4sum:
 	VADDPS        X4, X2, X2
 	VMOVSHDUP     X2, X4
 	VADDSS        X4, X2, X2
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store2
+	VADDSS        (R8)(R10*2), X2, X2
+
+m4store2:
 	VMOVSS        X2, (R8)(R10*2)
 	VEXTRACTF64X4 $0x01, Z3, Y4
 	VADDPS        Y4, Y3, Y3
@@ -4834,15 +5489,20 @@ m4sum:
 	VADDPS        X4, X3, X3
 	VMOVSHDUP     X3, X4
 	VADDSS        X4, X3, X3
-	VMOVSS        X3, (R8)(R11*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	SHRQ          $0x01, R13
-	SHLQ          $0x08, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m4
+	CMPB          add+72(FP), $0x00
+	JEQ           m4store3
+	VADDSS        (R8)(R11*1), X3, X3
+
+m4store3:
+	VMOVSS X3, (R8)(R11*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m4
 	VZEROUPPER
 	RET
 
@@ -4921,6 +5581,11 @@ m2sum:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store0
+	VADDSS        (R8), X0, X0
+
+m2store0:
 	VMOVSS        X0, (R8)
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y4
@@ -4931,15 +5596,20 @@ m2sum:
 	VADDPS        X4, X2, X2
 	VMOVSHDUP     X2, X4
 	VADDSS        X4, X2, X2
-	VMOVSS        X2, (R8)(R10*1)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	SHRQ          $0x01, R13
-	SHLQ          $0x08, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m2
+	CMPB          add+72(FP), $0x00
+	JEQ           m2store1
+	VADDSS        (R8)(R10*1), X2, X2
+
+m2store1:
+	VMOVSS X2, (R8)(R10*1)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m2
 	VZEROUPPER
 	RET
 
@@ -5049,15 +5719,20 @@ m1sum:
 	VADDPS        X4, X0, X0
 	VMOVSHDUP     X0, X4
 	VADDSS        X4, X0, X0
-	VMOVSS        X0, (R8)
-	ADDQ          $+4, R8
-	MOVQ          blocks+0(FP), R13
-	SHRQ          $0x01, R13
-	SHLQ          $0x08, R13
-	SUBQ          R13, BX
-	ADDQ          rowBytes+16(FP), AX
-	DECQ          rows+24(FP)
-	JNE           m1
+	CMPB          add+72(FP), $0x00
+	JEQ           m1store0
+	VADDSS        (R8), X0, X0
+
+m1store0:
+	VMOVSS X0, (R8)
+	ADDQ   $+4, R8
+	MOVQ   blocks+0(FP), R13
+	SHRQ   $0x01, R13
+	SHLQ   $0x08, R13
+	SUBQ   R13, BX
+	ADDQ   rowBytes+16(FP), AX
+	DECQ   rows+24(FP)
+	JNE    m1
 	VZEROUPPER
 	RET
 

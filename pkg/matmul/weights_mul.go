@@ -119,11 +119,8 @@ func (j *weightJob) multiply(w Weights, y, x []float32, m int, o Option) {
 	case threads == 0:
 		threads = min(runtime.GOMAXPROCS(0), MaxThreads)
 	}
-	threads = min(threads, blocksOf(len(w.data), partBytes))
-	j.partRows = w.rows
-	if threads > 1 {
-		j.partRows = blocksOf(partBytes, w.rowBytes)
-	}
+	threads = min(threads, blocksOf(len(w.data), shareBytes))
+	j.partRows = blocksOf(partBytes, w.rowBytes)
 	do := func(n int, f func(part, thread int)) {
 		if o.team != nil {
 			o.team.Do(n, f)
@@ -148,8 +145,13 @@ const (
 	// weightSerialFLOPs is the work below which waking a second thread costs more
 	// time than it saves.
 	weightSerialFLOPs = 1e6
-	// partBytes is how many bytes of weights a thread takes at a time.
-	partBytes = 8192
+	// shareBytes of weights are too few for another thread.
+	shareBytes = 8 << 10
+	// stretchBytes of activations are worked on at a time: half an L1.
+	stretchBytes = 24 << 10
+	// partBytes is how many bytes of weights a thread takes at a time: they stay in
+	// L2 while they meet the activations, stretch by stretch.
+	partBytes = 32 << 10
 )
 
 // quantize rounds the activations to 8 bits.
@@ -210,23 +212,29 @@ func (j *weightJob) work(first, thread int) {
 func (j *weightJob) part(first, rows int) {
 	w, f := j.w, j.w.format
 	blocks := w.cols / QuantBlock
+	// Along the rows in stretches, so that the activations stay in L1.
 	wide := j.k.wide
 	if j.int8 != nil {
 		wide = j.k.wideInt8
 	}
-	for i := 0; i < j.m; {
-		m := wide
-		for m > j.m-i {
-			m /= 2
+	step := max(1, stretchBytes/(min(wide, j.m)*4*QuantBlock)) / 2 * 2
+	for b := 0; b < blocks; b += step {
+		n := min(step, blocks-b)
+		data := &w.data[first*w.rowBytes+b*layouts[f].blockBytes()]
+		for i := 0; i < j.m; {
+			m := wide
+			for m > j.m-i {
+				m /= 2
+			}
+			y := &j.y[i*w.rows+first]
+			if j.int8 != nil {
+				x := &j.int8[i*j.rowBytes+b/2*quantPair]
+				j.k.dotInt8[f](n, data, w.rowBytes, rows, x, j.rowBytes, y, w.rows, m, b > 0)
+			} else {
+				j.k.dot[f](n, data, w.rowBytes, rows, &j.x[i*w.cols+b*QuantBlock], w.cols, y, w.rows, m, b > 0)
+			}
+			i += m
 		}
-		y := &j.y[i*w.rows+first]
-		switch {
-		case j.int8 != nil:
-			j.k.dotInt8[f](blocks, &w.data[first*w.rowBytes], w.rowBytes, rows, &j.int8[i*j.rowBytes], j.rowBytes, y, w.rows, m)
-		case blocks > 0:
-			j.k.dot[f](blocks, &w.data[first*w.rowBytes], w.rowBytes, rows, &j.x[i*w.cols], w.cols, y, w.rows, m)
-		}
-		i += m
 	}
 	if rest := w.cols % QuantBlock; rest > 0 {
 		j.rest(first, rows, rest)

@@ -38,7 +38,7 @@ func (k *weightKernel) turn(rows, columns int, src []float32, lds int, dst []flo
 // panelRows is how many rows of activations there are, at least, for the
 // microkernel of the packed multiply to be worth its while: the weights are then
 // decoded once, into panels that it reads.
-const panelRows = 9
+const panelRows = 17
 
 // A panel is some rows of activations turned, so that those for one weight lie
 // side by side: width of them, zeros after the last.

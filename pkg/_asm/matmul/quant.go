@@ -24,7 +24,7 @@ const (
 // dotQuant writes products of rows of quantised weights and activations of 8 bits.
 func (f *gen) dotQuant(i *isa, w *weightFormat) {
 	g := f.beginWeights("dotInt8", i, w)
-	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int)")
+	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)")
 	g.Doc(append([]string{
 		fmt.Sprintf("dotInt8%s%s is, for blocks and rows ≥ 1 and m a power of two up to %d, with", w.name, i.Name, i.wide()),
 		"activations as quantised lays them out, ldx bytes from row to row,", ""},

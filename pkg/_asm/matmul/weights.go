@@ -229,7 +229,7 @@ func (f *gen) decode(i *isa, w *weightFormat) {
 // dotWeights writes products of rows of weights and of activations in float32.
 func (f *gen) dotWeights(i *isa, w *weightFormat) {
 	g := f.beginWeights("dot", i, w)
-	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int)")
+	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)")
 	g.Doc(append([]string{
 		fmt.Sprintf("dot%s%s is, for blocks and rows ≥ 1 and m a power of two up to %d,", w.name, i.Name, i.wide()), ""},
 		dotWeightsDoc(fmt.Sprintf("for j := range %d*blocks {", quantBlock), "sum += w[r, j] * x[i*ldx+j] // fused, in lanes")...)...)
@@ -267,6 +267,9 @@ func dotWeightsDoc(loop, sum string) []string {
 		"\t\t\tvar sum float32",
 		"\t\t\t" + loop,
 		"\t\t\t\t" + sum,
+		"\t\t\t}",
+		"\t\t\tif add {",
+		"\t\t\t\tsum += y[i*ldy+r]",
 		"\t\t\t}",
 		"\t\t\ty[i*ldy+r] = sum",
 		"\t\t}",
@@ -372,6 +375,10 @@ func (k *weightLoops) store(m int, sums []reg.VecPhysical, unroll int) {
 	g := k.g
 	per := len(sums) / m / unroll
 	t := g.isa.Regs[len(sums)]
+	add, err := g.Param("add").Resolve()
+	if err != nil {
+		panic(err)
+	}
 	for r := range m {
 		var all []reg.VecPhysical
 		for u := range unroll {
@@ -383,6 +390,11 @@ func (k *weightLoops) store(m int, sums []reg.VecPhysical, unroll int) {
 			}
 		}
 		g.sumLanes(all[0], t)
+		store := operand.LabelRef(fmt.Sprintf("m%dstore%d", m, r))
+		g.CMPB(add.Addr, operand.U8(0))
+		g.JEQ(store)
+		g.VADDSS(k.y.at(r, 0), all[0].AsX(), all[0].AsX())
+		g.Label(string(store))
 		g.VMOVSS(all[0].AsX(), k.y.at(r, 0))
 	}
 	g.forward(k.y, m, 4)
