@@ -18,7 +18,6 @@ var update = flag.Bool("update", false, "write the README's figure anew from cha
 
 var (
 	keyedNumber = regexp.MustCompile(`(\S*)<!--fact ([^>]*)-->`)
-	fileLink    = regexp.MustCompile(`\]\(([^)#:]+)\)`)
 	pictureData = regexp.MustCompile(`<img src="data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)"`)
 )
 
@@ -106,7 +105,7 @@ func chapterRows(text string, all []*notebook) []string {
 	return problems
 }
 
-// What the README says of numbers, files, chapters and packages holds.
+// What the README says of numbers and chapters holds.
 func TestReadme(t *testing.T) {
 	text := readme(t)
 	keyed := keyedNumber.FindAllStringSubmatch(text, -1)
@@ -121,41 +120,31 @@ func TestReadme(t *testing.T) {
 			t.Errorf("README.md: %v", err)
 		}
 	}
-	for _, m := range fileLink.FindAllStringSubmatch(text, -1) {
-		if _, err := os.Stat(filepath.Join("..", m[1])); err != nil {
-			t.Errorf("README.md links to %s: %v", m[1], err)
-		}
-	}
 	for _, p := range chapterRows(text, chapters(t)) {
 		t.Error(p)
 	}
-	packages, err := filepath.Glob(filepath.Join("..", "pkg", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range packages {
-		if row := "| `pkg/" + filepath.Base(dir) + "/` |"; !strings.Contains(text, row) {
-			t.Errorf("README.md: the map has no row %q", row)
-		}
-	}
 }
 
-// The README's program runs as it stands.
-func TestReadmeProgram(t *testing.T) {
+// The program in CONTRIBUTING.md runs as it stands.
+func TestProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a program")
 	}
-	_, program, found := strings.Cut(readme(t), "```go\n")
+	text, err := os.ReadFile(filepath.Join("..", "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, program, found := strings.Cut(string(text), "```go\n")
 	program, _, closed := strings.Cut(program, "```\n")
 	if !found || !closed {
-		t.Fatal("README.md has no Go program")
+		t.Fatal("CONTRIBUTING.md has no Go program")
 	}
 	all, err := facts.All()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("ridge point %.1f FLOP/byte, tile size %.0f\n", all["chip.ridge_flop_per_byte"], all["ridge_tile_4096_fp16.exact"])
-	if r := runAll(t, []variant{{"README.md", program}})["README.md"]; !r.ok || r.text != want {
-		t.Errorf("the README's program prints %q (success: %t); want %q", r.text, r.ok, want)
+	if r := runAll(t, []variant{{"CONTRIBUTING.md", program}})["CONTRIBUTING.md"]; !r.ok || r.text != want {
+		t.Errorf("the program in CONTRIBUTING.md prints %q (success: %t); want %q", r.text, r.ok, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A goal is one line of the table in the README: what was to be reached, in a
+// A goal is one line of the table in README.md: what was to be reached, in a
 // ratio, for some of the shapes.
 type goal struct {
 	work, what string

@@ -7,7 +7,7 @@
 //	go run ./scripts/compare --json > FILE  store a run
 //	go run ./scripts/compare --table FILE   print what a stored run reached
 //
-// The last form prints the table in the README. --help tells the other flags and
+// The last form prints the table in README.md. --help tells the other flags and
 // what the columns are. Rows that other work on the machine or a changing clock
 // may have spoilt are marked as doubtful.
 //

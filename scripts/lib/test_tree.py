@@ -24,6 +24,32 @@ class Files(unittest.TestCase):
             if not name.startswith("/.site") and plain != "mine/":
                 self.assertIn(f"`{plain}`", said, f".gitignore has {name}")
 
+    def test_generated_files_are_marked(self):
+        generated = [path for path in tracked() if path.suffix in (".go", ".s") and re.search(r"(?m)^// Code generated", path.read_text(encoding="utf-8"))]
+        generated = [path for path in generated if "_asm" not in path.parts]  # their generators
+        self.assertGreater(len(generated), 10)
+        out = subprocess.run(["git", "-C", ROOT, "-c", f"safe.directory={ROOT}", "check-attr", "linguist-generated", *generated],
+                             capture_output=True, text=True).stdout.splitlines()
+        self.assertEqual([line for line in out if not line.endswith(": set")], [])
+
+    def test_links_and_files_of_the_guides(self):
+        for name in ("README.md", "CONTRIBUTING.md", "scripts/compare/README.md"):
+            text = read(name)
+            for link in re.findall(r"\]\(([^)#:]+)\)", text):
+                self.assertTrue((ROOT / name).parent.joinpath(link).exists(), f"{name}: {link}")
+            for path in re.findall(r"`((?:pkg|scripts|notebooks|\.ci)/[\w./]+)`", text):
+                if path.startswith("scripts/explorer/built"):
+                    continue  # set-up makes it
+                self.assertTrue((ROOT / path.replace("NN_name", "00_index").replace("chapterNN", "chapter01")).exists(), f"{name}: {path}")
+
+    def test_every_package_has_its_row_in_the_map(self):
+        rows = set(re.findall(r"(?m)^\| `pkg/(\w+)/` \|", read("CONTRIBUTING.md")))
+        self.assertEqual(rows, {path.name for path in (ROOT / "pkg").iterdir()})
+
+    def test_integration_runs_the_suite(self):
+        self.assertIn("run: .ci/run\n", read(".github/workflows/test.yml"))
+        self.assertIn("exec ./scripts/test", read(".ci/run"))
+
     def test_the_kernel_and_its_library_have_one_version(self):
         found = [re.findall(r"github.com/janpfeifer/gonb (v\S+)", read(path)) for path in ("go.mod", "scripts/tools/go.mod")]
         self.assertEqual(found[0], found[1])
