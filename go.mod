@@ -8,3 +8,6 @@ require (
 	golang.org/x/sys v0.29.0
 	gonum.org/v1/gonum v0.17.0
 )
+
+// Packages of npm may hold Go files.
+ignore node_modules

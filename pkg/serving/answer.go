@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/roofline"
 )
 
@@ -111,8 +112,8 @@ func (s Setup) Answer(ask Ask) Answer {
 		a.RidgeBatch = &b
 	} else {
 		one := s.loadOfOneMore(ask.Context)
-		a.RidgeSays = fmt.Sprintf("none: one more request takes %.3g s to read its cache and %.3g s to compute its token (%s)",
-			one.KV/s.Chip.Bandwidth, one.FLOPs/s.Chip.Peak, a.RidgeSays)
+		a.RidgeSays = fmt.Sprintf("none: one more request takes %s to read its cache and %s to compute its token (%s)",
+			num.SI(one.KV/s.Chip.Bandwidth, "s"), num.SI(one.FLOPs/s.Chip.Peak, "s"), a.RidgeSays)
 	}
 	if m.Experts.Total == 0 {
 		w := s.Storage.Weights.Bits() / 8
@@ -156,12 +157,12 @@ func (s Setup) help(ask Ask) string {
 		{"half the latency", func(o *Setup) { o.Hop, o.Launch = o.Hop/2, o.Launch/2 }},
 	} {
 		if t := after(c.change); t < best {
-			best, name = t, fmt.Sprintf("%s (%.3g s)", c.name, t)
+			best, name = t, fmt.Sprintf("%s (%s)", c.name, num.SI(t, "s"))
 		}
 	}
-	text := fmt.Sprintf("a step takes %.3g s; what shortens it most: %s", now, name)
+	text := fmt.Sprintf("a step takes %s; what shortens it most: %s", num.SI(now, "s"), name)
 	if t := after(func(o *Setup) { o.Chips *= 2 }); t != now {
-		text += fmt.Sprintf("; %d chips: %.3g s", 2*s.Chips, t)
+		text += fmt.Sprintf("; %d chips: %s", 2*s.Chips, num.SI(t, "s"))
 	}
 	return text
 }

@@ -324,7 +324,7 @@ func TestAnswer(t *testing.T) {
 	near(t, "tpot", a.TPOT, (a.WeightBytes+8*float64(a.KVBytesPerRequest))/3350e9, 1e-12)
 	near(t, "serial", a.TPOTSerial, a.TPOT+a.Compute, 1e-12)
 	near(t, "all", a.All, 8*a.Each, 1e-12)
-	if !strings.Contains(a.Help, "most: half the bits of the weights (0.00") {
+	if !strings.Contains(a.Help, "most: half the bits of the weights (2.") {
 		t.Errorf("help: %s", a.Help)
 	}
 	s.Storage.Weights = transformer.Named("int4")

@@ -7,15 +7,16 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { constant, figuresIn, ROOT } from "./chapters.mjs";
 import { Figure } from "./figure.mjs";
 import { LONG, POLL, SHORT, until } from "./wait.mjs";
 
 export const OUT = process.env.MEMORYWALL_BROWSER_OUT || join(ROOT, ".cache", "browser");
+mkdirSync(OUT, { recursive: true });
 
 // ------------------------------------------------------------- processes
 
@@ -141,33 +142,6 @@ export function kernelEnv() {
 
 // --------------------------------------------------------------- browser
 
-/** The path of the Chromium to use; an error says what to install. */
-export function findChromium() {
-  const named = process.env.MEMORYWALL_CHROMIUM;
-  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-  const candidates = named
-    ? [named]
-    : [
-        ...process.env.PATH.split(delimiter).flatMap((folder) => names.map((name) => join(folder, name))),
-        "/Applications/Chromium.app/Contents/MacOS/Chromium",
-        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-      ];
-  for (const path of candidates) {
-    try {
-      accessSync(path, constants.X_OK);
-      return path;
-    } catch {
-      // Look further.
-    }
-  }
-  throw new Error(
-    named
-      ? `MEMORYWALL_CHROMIUM is ${named}: it must be the path of a Chromium or Chrome that can be run`
-      : "no Chromium was found: install it (Debian: apt-get install chromium; macOS: brew install --cask chromium), " +
-        "or name one with MEMORYWALL_CHROMIUM=/path/to/chromium",
-  );
-}
-
 const FLAGS = [
   "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
@@ -185,7 +159,7 @@ export class Browser {
     const args = [...FLAGS, `--log-net-log=${browser.netlog}`];
     if (process.getuid?.() === 0) args.push("--no-sandbox"); // it refuses to run for root otherwise
     browser.chromium = await chromium.launch({
-      executablePath: findChromium(), args, headless: !process.env.MEMORYWALL_BROWSER_HEADED,
+      executablePath: process.env.MEMORYWALL_CHROMIUM, args, headless: !process.env.MEMORYWALL_BROWSER_HEADED,
       env: marked({ XDG_CACHE_HOME: browser.folder, XDG_CONFIG_HOME: browser.folder }), // nothing of its own stays in the reader's
     });
     browser.opened = [];
@@ -494,7 +468,6 @@ export class Window {
   /** Keeps what helps to see why a test failed. */
   async keep(what) {
     const file = (end) => join(OUT, `${this.name}.${what.replace(/\W+/g, "-")}.${end}`);
-    mkdirSync(OUT, { recursive: true });
     writeFileSync(file("console.txt"), [...this.console, "", ...this.complaints].join("\n") + "\n");
     await this.page.screenshot({ path: file("png") }).catch(() => {});
     await this.page.content().then((html) => writeFileSync(file("html"), html)).catch(() => {});

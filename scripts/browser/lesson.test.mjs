@@ -1,5 +1,6 @@
 // The lesson as a reader meets it: JupyterLab, started by ./scripts/lesson, in a
-// real Chromium. scripts/browser/run runs these tests and tells the options.
+// real Chromium. ./scripts/test browser runs these tests, of the chapters that
+// MEMORYWALL_BROWSER_CHAPTERS names (such as "05_tile_size"; all without it).
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -260,7 +260,7 @@
     var sum = 0;
     for (var i = 0; i < text.length; i++) {
       var c = text.charAt(i);
-      sum += c >= "\u2e80" ? 1 : /[ijlI.,:;'|!()\[\] ftr]/.test(c) ? 0.34 : /[mwMW@%\u2190-\u2bff]/.test(c) ? 0.9 : 0.6;
+      sum += c >= "\u2e80" ? 1 : /[ijlI.,:;'|!()[\] ftr]/.test(c) ? 0.34 : /[mwMW@%\u2190-\u2bff]/.test(c) ? 0.9 : 0.6;
     }
     return { width: sum * size };
   }

@@ -25,8 +25,25 @@ import time
 from pathlib import Path
 
 from checkout import (
-    CACHE, CHARTS, GO_CLEARED, GO_KEPT, LOGS, MODEL, PAGES, PYTHON, ROOT, SCRIPTS, VENV, Stop, base_env, go_env, runs_programs, say,
-    temporary_folder, unusable_go_folders, with_path,
+    CACHE,
+    CHARTS,
+    GO_CLEARED,
+    GO_KEPT,
+    LOGS,
+    MODEL,
+    PAGES,
+    PYTHON,
+    ROOT,
+    SCRIPTS,
+    VENV,
+    Stop,
+    base_env,
+    go_env,
+    runs_programs,
+    say,
+    temporary_folder,
+    unusable_go_folders,
+    with_path,
 )
 
 STAMPS = VENV / ".stamps"
@@ -148,14 +165,7 @@ def run(log, argv, *, env, cwd=ROOT, what=None):
             lines.append(line.rstrip())
         code = process.wait()
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGTERM)
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        end_group(process)
         raise
     log.write(f"[exit {code}]\n")
     text = "\n".join(lines)
@@ -165,6 +175,16 @@ def run(log, argv, *, env, cwd=ROOT, what=None):
         raise Failed(f"{what or argv[0]} failed (exit {code}). Its last lines:\n{end}\n"
                      + (f"{advice}\n" if advice else "") + f"All of it: {log.path}")
     return text
+
+
+def end_group(process):
+    """End a process, and all in its group."""
+    for sig in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, sig)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(5)
+            return
 
 
 # ------------------------------------------------------------------ stamps

@@ -23,17 +23,23 @@ alone under `update`, since others would disturb what it measures.
 """
 
 
-def main():
+def parser():
     parser = argparse.ArgumentParser(prog="scripts/notebooks", description=DESCRIPTION,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("update", "check"))
     parser.add_argument("files", nargs="*", metavar="file", help="a notebook (default: all chapters)")
     parser.add_argument("--keep-measured", action="store_true",
                         help="update: leave the outputs of `machine` cells as they are, if their kinds still fit")
+    parser.add_argument("--changed", action="store_true",
+                        help="check: leave out the notebooks that were right, if nothing has changed since: their file, or the Go code")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="notebooks that run at once (default 2)")
     parser.add_argument("--timeout", type=int, default=300, metavar="S", help="seconds that one cell may take (default 300)")
     parser.add_argument("--online", action="store_true", help="leave the network on (default: off where the system allows it)")
-    args = parser.parse_intermixed_args()  # options and files in any order
+    return parser
+
+
+def main():
+    parser().parse_intermixed_args()  # options and files in any order
     with ending(interrupted=None), lock():
         setup = Setup(Log("notebooks-setup.log"))
         setup.make(first_cell=False)

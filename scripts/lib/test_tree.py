@@ -7,7 +7,42 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from checkout import ROOT, SCRIPTS, go_env
+from checkout import ROOT, go_env
+
+# Written so that no pattern finds itself.
+UNWANTED = (
+    (r"(?<![\w.])/(?:work|root|home/[a-z]\w*|Users/[A-Za-z]\w*)/[\w.]+", "a path of one machine"),
+    (r"\b(?:p[y]pi\.org|python[h]osted\.org|registry\.[n]pmjs\.|registry\.[y]arnpkg\.|proxy\.golan[g]\.org|sum\.golan[g]\.org|deb\.debia[n]\.org)",
+     "a registry's host"),
+    (r"\b(?:TO[D]O|FIX[M]E|XX[X])\b", "unfinished work"),
+    (r"<{7} |^>{7} ", "a merge conflict"),
+)
+PINS = re.compile(r"(requirements[^/]*\.(txt|in)|package-lock\.json|\.npmrc|pip\.conf)$")
+ADDRESS = (r'"resolved"\s*:|--(extra-)?index-url|--find-links|--trusted-host|^registry\s*=', "a download address")
+
+
+def tracked():
+    """The files that git has."""
+    out = subprocess.run(["git", "-C", str(ROOT), "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached"], capture_output=True, check=True)
+    return [ROOT / os.fsdecode(n) for n in out.stdout.split(b"\0") if n and (ROOT / os.fsdecode(n)).is_file()]
+
+
+def assert_clean(files, root):
+    """Fails with each place that no file of the lesson may have."""
+    bad = []
+    for path in files:
+        name = path.relative_to(root).as_posix()
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        for pattern, what in (*UNWANTED, *([ADDRESS] if PINS.search(name) else [])):
+            bad += [f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {what}: {match[0][:80]}" for match in re.finditer(pattern, text, re.M)]
+        if name.startswith("scripts/requirements") and name.endswith(".txt"):
+            bad += [f"{name}: not hashed: {block.split()[0]}" for block in re.split(r"\n(?=[a-z0-9])", re.sub(r"^#.*\n", "", text, flags=re.M))
+                    if "==" in block and "--hash=sha256:" not in block]
+    if bad:
+        raise AssertionError("\n".join(bad[:40]))
 
 
 def read(path):
@@ -15,6 +50,25 @@ def read(path):
 
 
 class Files(unittest.TestCase):
+    def test_hygiene_finds_what_it_looks_for(self):
+        # Written so that this file does not contain them either.
+        planted = {
+            "a.md": "see /ho" + "me/someone/file",
+            "b.md": "from https://py" + "pi.org/simple",
+            "c.go": "// TO" + "DO: later",
+            "package-lock.json": '"resol' + 'ved": "x"',
+            "scripts/requirements.txt": "thing==1.0\n",
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {**planted, "fine.md": "nothing here: a/work/b, ./home, pypi\n"}.items():
+                Path(folder, name).parent.mkdir(exist_ok=True)
+                Path(folder, name).write_text(text, encoding="utf-8")
+            with self.assertRaises(AssertionError) as caught:
+                assert_clean([Path(folder, name) for name in [*planted, "fine.md"]], Path(folder))
+        for name in planted:
+            self.assertIn(name, str(caught.exception))
+        self.assertNotIn("fine.md", str(caught.exception))
+
     def test_readme_names_what_grows(self):
         made = read(".gitignore").split("# Everything that set-up makes inside the checkout.\n")[1].split("\n\n")[0].split()
         self.assertGreater(len(made), 5)

@@ -13,13 +13,24 @@ import (
 // or more names, the first of them the one to list. Text is a whole name, or a
 // part of the names of one thing alone, or words that all begin words of its
 // names, without regard to case, spaces and punctuation. A whole name goes
-// before a part, and a part that begins with a word before one that does not.
+// before whole words of it, these before a part, and a part that begins with a
+// word before one that does not.
 // The error, an [*arg.Error] of pkg about the argument what, lists the things
 // that text would fit, or those whose names come nearest.
 func One(pkg, what, text string, n int, names func(i int) []string) (int, error) {
 	wanted := strings.Join(words(text), "")
 	fits := []func(name []string) bool{
 		func(name []string) bool { return strings.Join(name, "") == wanted },
+		func(name []string) bool { // whole words
+			for i := range name {
+				for j := range name[i:] {
+					if strings.Join(name[i:i+j+1], "") == wanted {
+						return true
+					}
+				}
+			}
+			return false
+		},
 		func(name []string) bool { // from the beginning of a word
 			return slices.ContainsFunc(tails(name), func(tail string) bool { return strings.HasPrefix(tail, wanted) })
 		},

@@ -157,7 +157,7 @@
   // Opens what the target is folded into. JupyterLab's name of a heading,
   // Ridge-point, leads to ridge-point.
   function arrive() {
-    var name = "";
+    var name;
     try { name = decodeURIComponent(location.hash.slice(1)); } catch (e) { return; }
     if (!name) return;
     var target = one(name);
