@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"memorywall/pkg/internal/arg"
 	"memorywall/pkg/internal/num"
-	"memorywall/pkg/roofline"
-	"memorywall/pkg/tiling"
 )
 
 // Caches are the sizes in bytes of what one core can count on.
@@ -155,24 +152,6 @@ func (b Blocking) Validate() error {
 		return fmt.Errorf("matmul: blocking MC is %d: it must be a multiple of MR = %d", b.MC, b.MR)
 	}
 	return nil
-}
-
-// Work is the model's count for C = A·B in these blocks, in elements that cross
-// between memory and the last-level cache: A is read once for each block of NC
-// columns, B once for each block of MC rows, and C is stored once, since its
-// block stays in the cache while the depth is walked.
-// It panics if the blocking or a size is invalid.
-func (b Blocking) Work(g roofline.GEMM) tiling.Traffic {
-	if err := b.Validate(); err != nil {
-		arg.Refuse("blocking", b, "%w", err)
-	}
-	least := tiling.Compulsory(g) // refuses FLOPs beyond int64, and so all counts
-	across, down := (g.N-1)/int64(b.NC)+1, (g.M-1)/int64(b.MC)+1
-	return tiling.Traffic{
-		Loads:  across*g.M*g.K + down*g.K*g.N,
-		Stores: least.Stores,
-		FLOPs:  least.FLOPs,
-	}
 }
 
 // part returns the length of each part when n is cut into as few even parts as

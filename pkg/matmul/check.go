@@ -132,13 +132,21 @@ func overlap[T Float](p, q region[T]) bool {
 	return s+q.cols > ld && r+1 < p.rows
 }
 
-// zeroMatrix sets the m×n matrix c to zero.
-func zeroMatrix[T Float](m, n int, c []T, ldc int) {
+// scale multiplies the m×n matrix c by beta; with 0 it is set to zero, whatever
+// it holds.
+func scale[T Float](beta T, m, n int, c []T, ldc int) {
 	if n == 0 {
 		return
 	}
 	for i := range m {
-		clear(c[i*ldc:][:n])
+		row := c[i*ldc:][:n]
+		if beta == 0 {
+			clear(row)
+			continue
+		}
+		for j := range row {
+			row[j] *= beta
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // A subject is one implementation under test in one element type.
 type subject[T Float] struct {
 	name     string
-	mul, add Func[T]
+	mul, add Func[T] // C = A·B and, where there is one, C += A·B
 
 	// skipsZeros marks a library that skips zeros in A, so that 0·Inf and
 	// 0·NaN add nothing there. It is exempt from the NaN and Inf tests.
@@ -28,12 +28,17 @@ type subject[T Float] struct {
 
 func subjects[T Float]() []subject[T] {
 	var all []subject[T]
-	for _, r := range Rungs() {
-		all = append(all, subject[T]{
-			name: r.Name, mul: Of[T](r), add: AddOf[T](r),
-			skipsZeros: r.Name == "gonum",
-			edgesM:     []int{DefaultTile}, edgesN: []int{DefaultTile}, edgesK: []int{DefaultTile},
-		})
+	for _, s := range []subject[T]{
+		{name: "loops", mul: Naive[T]},
+		{name: "reordered", mul: Reordered[T]},
+		{name: "tiled", mul: Tiled[T]},
+		{name: "packed", mul: Packed[T]},
+		{name: "simd", mul: SIMD[T]},
+		{name: "parallel", mul: Multiply[T]},
+		{name: "gonum", mul: Gonum[T], skipsZeros: true},
+	} {
+		s.edgesM, s.edgesN, s.edgesK = []int{DefaultTile}, []int{DefaultTile}, []int{DefaultTile}
+		all = append(all, s)
 	}
 	// Every instruction set, by itself: with the host's blocking, and with
 	// blocks so small that every loop goes round several times, on each way
@@ -41,7 +46,7 @@ func subjects[T Float]() []subject[T] {
 	for _, p := range pools[T]() {
 		k := p.engine.kern
 		host := subject[T]{
-			name: k.isa, mul: p.fn(1, false), add: p.fn(1, true),
+			name: k.isa, mul: p.fn(Threads(1)), add: p.fn(Option{threads: 1, beta: 1}),
 			edgesM: []int{k.mr, 2 * k.mr}, edgesN: []int{k.nr, 2 * k.nr}, edgesK: []int{p.engine.blk.KC, maxKC},
 		}
 		all = append(all, host)
@@ -62,11 +67,24 @@ func subjects[T Float]() []subject[T] {
 			e.blk, e.thin, e.directElems, e.serialFLOPs = small, small, 0, 0
 			e.fewRows, e.fewElems = way.fewRows, 256
 			q := &pool[T]{engine: &e}
-			s.mul, s.add = q.fn(way.threads, false), q.fn(way.threads, true)
+			s.mul, s.add = q.fn(Threads(way.threads)), q.fn(Option{threads: way.threads, beta: 1})
 			all = append(all, s)
 		}
 	}
 	return all
+}
+
+// way is one of the two products of a subject.
+type way[T Float] struct {
+	add bool
+	f   Func[T]
+}
+
+func (s subject[T]) ways() []way[T] {
+	if s.add == nil {
+		return []way[T]{{false, s.mul}}
+	}
+	return []way[T]{{false, s.mul}, {true, s.add}}
 }
 
 // TestConformance runs every implementation through the same tests.
@@ -198,12 +216,9 @@ func testAllSmall[T Float](t *testing.T, s subject[T]) {
 	for _, m := range sizes {
 		for _, n := range sizes {
 			for _, k := range sizes {
-				for _, add := range []bool{false, true} {
-					f := s.mul
-					if add {
-						f = s.add
-					}
-					if err := f(m, n, k, a.x, a.ld, b.x, b.ld, c.x, c.ld); err != nil {
+				for _, w := range s.ways() {
+					add := w.add
+					if err := w.f(m, n, k, a.x, a.ld, b.x, b.ld, c.x, c.ld); err != nil {
 						t.Fatalf("m=%d n=%d k=%d add=%t: %v", m, n, k, add, err)
 					}
 					for i := range m {
@@ -271,13 +286,10 @@ func testEdges[T Float](t *testing.T, s subject[T]) {
 			if err := Reordered(z.m, z.n, z.k, a.x, a.ld, b.x, b.ld, want, z.n); err != nil {
 				t.Fatal(err)
 			}
-			for _, add := range []bool{false, true} {
+			for _, w := range s.ways() {
+				add := w.add
 				copy(c.all, c.before)
-				f := s.mul
-				if add {
-					f = s.add
-				}
-				if err := f(z.m, z.n, z.k, a.x, a.ld, b.x, b.ld, c.x, c.ld); err != nil {
+				if err := w.f(z.m, z.n, z.k, a.x, a.ld, b.x, b.ld, c.x, c.ld); err != nil {
 					t.Fatalf("%+v: %v", z, err)
 				}
 				for i := range z.m {
@@ -337,13 +349,13 @@ func testRandom[T Float](t *testing.T, s subject[T]) {
 		a := newFrame(m, k, k+1, anything[T](rng))
 		b := newFrame(k, n, n+2, anything[T](rng))
 		c := newFrame(m, n, n+3, anything[T](rng))
-		for _, add := range []bool{false, true} {
+		for _, w := range s.ways() {
+			add, terms := w.add, k
 			copy(c.all, c.before)
-			f, terms := s.mul, k
 			if add {
-				f, terms = s.add, k+1
+				terms++
 			}
-			if err := f(m, n, k, a.x, a.ld, b.x, b.ld, c.x, c.ld); err != nil {
+			if err := w.f(m, n, k, a.x, a.ld, b.x, b.ld, c.x, c.ld); err != nil {
 				t.Fatal(err)
 			}
 			bound := gamma[T](terms)
@@ -391,19 +403,20 @@ func testNotFinite[T Float](t *testing.T, s subject[T]) {
 				a.x[rng.IntN(m)*a.ld+rng.IntN(k)] = special[rng.IntN(len(special))]
 				b.x[rng.IntN(k)*b.ld+rng.IntN(n)] = special[rng.IntN(len(special))]
 			}
-			for _, add := range []bool{false, true} {
+			for _, w := range s.ways() {
+				add := w.add
 				fill := func() T { return T(math.NaN()) }
-				ref, f := Func[T](Naive[T]), s.mul
+				ref := Func[T](Naive[T])
 				if add {
 					fill = smallInts[T](rng)
-					ref, f = AddNaive[T], s.add
+					ref = addNaive[T]
 				}
 				c := newFrame(m, n, n+1, fill)
 				want := slices.Clone(c.x)
 				if err := ref(m, n, k, a.x, a.ld, b.x, b.ld, want, c.ld); err != nil {
 					t.Fatal(err)
 				}
-				if err := f(m, n, k, a.x, a.ld, b.x, b.ld, c.x, c.ld); err != nil {
+				if err := w.f(m, n, k, a.x, a.ld, b.x, b.ld, c.x, c.ld); err != nil {
 					t.Fatal(err)
 				}
 				for i := range m {
@@ -417,6 +430,20 @@ func testNotFinite[T Float](t *testing.T, s subject[T]) {
 			}
 		}
 	}
+}
+
+// addNaive is C += A·B in three plain loops.
+func addNaive[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
+	product := make([]T, m*n)
+	if err := Naive(m, n, k, a, lda, b, ldb, product, n); err != nil {
+		return err
+	}
+	for i := range m {
+		for j := range n {
+			c[i*ldc+j] += product[i*n+j]
+		}
+	}
+	return nil
 }
 
 func zeroTimesInf[T Float](t *testing.T, s subject[T]) T {
@@ -446,10 +473,12 @@ func testZeroSizes[T Float](t *testing.T, s subject[T]) {
 					bx = nil
 				}
 				copy(c.all, c.before)
-				if err := s.add(m, n, k, ax, a.ld, bx, b.ld, c.x, c.ld); err != nil {
-					t.Fatalf("%v wide=%d C += A·B: %v", z, wide, err)
+				if s.add != nil {
+					if err := s.add(m, n, k, ax, a.ld, bx, b.ld, c.x, c.ld); err != nil {
+						t.Fatalf("%v wide=%d C += A·B: %v", z, wide, err)
+					}
+					c.unchanged(t, "c")
 				}
-				c.unchanged(t, "c")
 				if err := s.mul(m, n, k, ax, a.ld, bx, b.ld, c.x, c.ld); err != nil {
 					t.Fatalf("%v wide=%d: %v", z, wide, err)
 				}
@@ -468,10 +497,10 @@ func testZeroSizes[T Float](t *testing.T, s subject[T]) {
 
 // testEndlessRows: rows without elements take no memory, and no time either.
 func testEndlessRows[T Float](t *testing.T, s subject[T]) {
-	for _, f := range []Func[T]{s.mul, s.add} {
+	for _, w := range s.ways() {
 		for _, z := range [][3]int{{math.MaxInt, 0, 0}, {0, math.MaxInt, 0}, {0, 0, math.MaxInt}} {
 			m, n, k := z[0], z[1], z[2]
-			if err := f(m, n, k, nil, k, nil, n, nil, n); err != nil {
+			if err := w.f(m, n, k, nil, k, nil, n, nil, n); err != nil {
 				t.Errorf("%v: %v", z, err)
 			}
 		}
@@ -501,19 +530,19 @@ func testErrors[T Float](t *testing.T, s subject[T]) {
 		{2, 3, 0, 0, 3, 3, 0, 0, 5, []string{"c has 5 elements", "at least 6"}},
 		{5, 3, 4, big, 3, 3, 12, 12, 15, []string{fmt.Sprintf("lda = %d", big), "int"}},
 	} {
-		for _, f := range []Func[T]{s.mul, s.add} {
+		for _, w := range s.ways() {
 			a, b, c := make([]T, tc.la), make([]T, tc.lb), make([]T, tc.lc)
 			for i := range c {
 				c[i] = 5
 			}
-			err := f(tc.m, tc.n, tc.k, a, tc.lda, b, tc.ldb, c, tc.ldc)
+			err := w.f(tc.m, tc.n, tc.k, a, tc.lda, b, tc.ldb, c, tc.ldc)
 			if err == nil {
 				t.Errorf("%+v: no error", tc)
 				continue
 			}
-			for _, w := range append(tc.want, "matmul: ") {
-				if !strings.Contains(err.Error(), w) {
-					t.Errorf("%+v: error %q does not say %q", tc, err, w)
+			for _, say := range append(tc.want, "matmul: ") {
+				if !strings.Contains(err.Error(), say) {
+					t.Errorf("%+v: error %q does not say %q", tc, err, say)
 				}
 			}
 			for _, v := range c {
@@ -552,8 +581,8 @@ func testAliasing[T Float](t *testing.T, s subject[T]) {
 		{"past the end of a", x[3*ld+4:], x, other, ld + 1, ""},
 		{"a and b the same", x, other, other, ld, ""},
 	} {
-		for _, f := range []Func[T]{s.mul, s.add} {
-			err := f(4, 4, 4, tc.a, ld, tc.b, ld, tc.c, tc.ldc)
+		for _, w := range s.ways() {
+			err := w.f(4, 4, 4, tc.a, ld, tc.b, ld, tc.c, tc.ldc)
 			if tc.want == "" {
 				if err != nil {
 					t.Errorf("%s: %v", tc.name, err)
@@ -585,9 +614,9 @@ func fuzzOne[T Float](t *testing.T, m, n, k, wide int, seed uint64, add bool) {
 	b := newFrame(k, n, n+wide, smallInts[T](rng))
 	c := newFrame(m, n, n+wide, smallInts[T](rng))
 	want := slices.Clone(c.x)
-	ref := Naive[T]
+	ref := Func[T](Naive[T])
 	if add {
-		ref = AddNaive[T]
+		ref = addNaive[T]
 	}
 	if err := ref(m, n, k, a.x, a.ld, b.x, b.ld, want, c.ld); err != nil {
 		t.Fatal(err)
@@ -597,6 +626,9 @@ func fuzzOne[T Float](t *testing.T, m, n, k, wide int, seed uint64, add bool) {
 		f := s.mul
 		if add {
 			f = s.add
+		}
+		if f == nil {
+			continue
 		}
 		if err := f(m, n, k, a.x, a.ld, b.x, b.ld, c.x, c.ld); err != nil {
 			t.Fatalf("%s: %v", s.name, err)

@@ -4,7 +4,6 @@ package matmul
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 )
@@ -59,50 +58,44 @@ func ISAs() []string {
 	return names
 }
 
-// Options choose how the packed multiply runs. The zero value is the best
-// kernel on all cores.
-type Options struct {
-	ISA      string    // one of [ISAs]; "" is the best
-	Threads  int       // at most [MaxThreads]; 0 is GOMAXPROCS at the time of each call, which follows a cgroup's quota
-	Blocking *Blocking // nil is what [NewBlocking] gives for [HostCaches]; MR and NR must be the kernel's
-}
-
 // MaxThreads is the most threads that one multiply uses.
 const MaxThreads = 1024
 
-// New returns C = A·B and C += A·B as the options say. For a given number of
-// threads the results are the same bit for bit from run to run.
-func New[T Float](o Options) (multiply, add Func[T], err error) {
-	p, err := choose[T](o)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.fn(o.Threads, false), p.fn(o.Threads, true), nil
-}
-
-// choose returns the pool that the options ask for.
-func choose[T Float](o Options) (*pool[T], error) {
-	if o.Threads < 0 || o.Threads > MaxThreads {
-		return nil, fmt.Errorf("matmul: threads is %d: it must be from 1 to %d, or 0 for all cores", o.Threads, MaxThreads)
-	}
-	p, err := poolOf[T](o.ISA)
+// New returns C = A·B + β·C as the options say, by default the best kernel on all
+// cores and β = 0. For a given number of threads the results are the same bit for
+// bit from run to run.
+func New[T Float](opts ...Option) (Func[T], error) {
+	p, o, err := choose[T](opts)
 	if err != nil {
 		return nil, err
 	}
-	if o.Blocking != nil {
-		if err := o.Blocking.Validate(); err != nil {
-			return nil, err
+	return p.fn(o), nil
+}
+
+// choose returns the pool that the options ask for, and the options as one.
+func choose[T Float](opts []Option) (*pool[T], Option, error) {
+	o, err := settle(opts)
+	if err != nil {
+		return nil, o, err
+	}
+	p, err := poolOf[T](o.isa)
+	if err != nil {
+		return nil, o, err
+	}
+	if o.blocks != (Blocking{}) {
+		if err := o.blocks.Validate(); err != nil {
+			return nil, o, err
 		}
 		k := p.engine.kern
-		if o.Blocking.MR != k.mr || o.Blocking.NR != k.nr {
-			return nil, fmt.Errorf("matmul: blocking has tiles of %d×%d: the %s kernel's are %d×%d",
-				o.Blocking.MR, o.Blocking.NR, k.isa, k.mr, k.nr)
+		if o.blocks.MR != k.mr || o.blocks.NR != k.nr {
+			return nil, o, fmt.Errorf("matmul: blocking has tiles of %d×%d: the %s kernel's are %d×%d",
+				o.blocks.MR, o.blocks.NR, k.isa, k.mr, k.nr)
 		}
 		e := *p.engine
-		e.blk, e.thin = *o.Blocking, *o.Blocking
+		e.blk, e.thin = o.blocks, o.blocks
 		p = &pool[T]{engine: &e}
 	}
-	return p, nil
+	return p, o, nil
 }
 
 // poolOf returns the pool of an instruction set, of the best for "".
@@ -126,71 +119,52 @@ func BlockingOf[T Float](isa string) (Blocking, error) {
 	return p.engine.blk, nil
 }
 
-func (p *pool[T]) fn(threads int, add bool) Func[T] {
+func (p *pool[T]) fn(o Option) Func[T] {
 	return func(m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-		return p.call(threads, add, m, n, k, a, lda, b, ldb, c, ldc)
+		return p.call(o, m, n, k, a, lda, b, ldb, c, ldc)
 	}
 }
 
 // call checks the arguments.
-func (p *pool[T]) call(threads int, add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
+func (p *pool[T]) call(o Option, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
 	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
 		return err
 	}
-	p.work(threads, add, m, n, k, a, lda, b, ldb, c, ldc)
+	p.work(o, m, n, k, a, lda, b, ldb, c, ldc)
 	return nil
 }
 
-// work settles what has no work in it, and does the rest.
-func (p *pool[T]) work(threads int, add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+// work settles what has no product in it, and does the rest.
+func (p *pool[T]) work(o Option, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+	if m == 0 || n == 0 {
+		return
+	}
+	add := o.beta != 0
+	if k == 0 && !add || add && o.beta != 1 {
+		scale(T(o.beta), m, n, c, ldc)
+	}
 	switch {
-	case m == 0 || n == 0:
 	case k == 0:
-		if !add {
-			zeroMatrix(m, n, c, ldc)
-		}
-	case p.engine.isSmall(m, n, k):
+	case p.engine.isSmall(m, n, k, o.serial(p.engine.serialFLOPs)):
 		p.engine.direct(maxKC, add, m, n, k, a, lda, b, ldb, c, ldc)
 	default:
-		if threads == 0 {
-			threads = min(runtime.GOMAXPROCS(0), MaxThreads)
-		}
-		p.do(threads, add, m, n, k, a, lda, b, ldb, c, ldc)
+		p.do(o, add, m, n, k, a, lda, b, ldb, c, ldc)
 	}
 }
 
 // Multiply computes C = A·B with the best kernel on all cores. See [Func].
 func Multiply[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	return pools[T]()[0].call(0, false, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-// AddMultiply computes C += A·B as [Multiply] does.
-func AddMultiply[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	return pools[T]()[0].call(0, true, m, n, k, a, lda, b, ldb, c, ldc)
+	return pools[T]()[0].call(Option{}, m, n, k, a, lda, b, ldb, c, ldc)
 }
 
 // SIMD computes C = A·B with the best kernel on one thread. See [Func].
 func SIMD[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	return pools[T]()[0].call(1, false, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-// AddSIMD computes C += A·B as [SIMD] does.
-func AddSIMD[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	return pools[T]()[0].call(1, true, m, n, k, a, lda, b, ldb, c, ldc)
+	return pools[T]()[0].call(Threads(1), m, n, k, a, lda, b, ldb, c, ldc)
 }
 
 // Packed computes C = A·B with packed panels and the plain Go kernel on one
 // thread. See [Func].
 func Packed[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	return goPool[T]().call(1, false, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-// AddPacked computes C += A·B as [Packed] does.
-func AddPacked[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	return goPool[T]().call(1, true, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-func goPool[T Float]() *pool[T] {
 	ps := pools[T]()
-	return ps[len(ps)-1]
+	return ps[len(ps)-1].call(Threads(1), m, n, k, a, lda, b, ldb, c, ldc)
 }

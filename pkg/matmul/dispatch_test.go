@@ -35,34 +35,76 @@ func TestRequiredISAs(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
+	blocks := func(mr, nr, kc, nc, mc int) []Option {
+		return []Option{ISA("go"), Blocks(Blocking{MR: mr, NR: nr, KC: kc, NC: nc, MC: mc})}
+	}
 	for _, tc := range []struct {
-		o    Options
+		opts []Option
 		want string
 	}{
-		{Options{Threads: -1}, "threads is -1"},
-		{Options{Threads: MaxThreads + 1}, "threads is 1025: it must be from 1 to 1024, or 0 for all cores"},
-		{Options{Threads: math.MaxInt}, "it must be from 1 to 1024"},
-		{Options{ISA: "vax"}, `ISA is "vax"`},
-		{Options{ISA: "go", Blocking: &Blocking{MR: 4, NR: 4, KC: 0, NC: 4, MC: 4}}, "KC is 0"},
-		{Options{ISA: "go", Blocking: &Blocking{MR: 4, NR: 4, KC: 8, NC: 6, MC: 4}}, "NC is 6"},
-		{Options{ISA: "go", Blocking: &Blocking{MR: 4, NR: 4, KC: 8, NC: 8, MC: 6}}, "MC is 6"},
-		{Options{ISA: "go", Blocking: &Blocking{MR: 5, NR: 4, KC: 8, NC: 8, MC: 5}}, "tiles of 5×4"},
+		{[]Option{Threads(-1)}, "threads is -1"},
+		{[]Option{Threads(MaxThreads + 1)}, "threads is 1025: it must be from 1 to 1024, or 0 for all cores"},
+		{[]Option{Threads(math.MaxInt)}, "it must be from 1 to 1024"},
+		{[]Option{ISA("vax")}, `ISA is "vax"`},
+		{blocks(4, 4, 0, 4, 4), "KC is 0"},
+		{blocks(4, 4, 8, 6, 4), "NC is 6"},
+		{blocks(4, 4, 8, 8, 6), "MC is 6"},
+		{blocks(5, 4, 8, 8, 5), "tiles of 5×4"},
 	} {
-		if _, _, err := New[float32](tc.o); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%+v: error %v, want %q", tc.o, err, tc.want)
+		if _, err := New[float32](tc.opts...); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%+v: error %v, want %q", tc.opts, err, tc.want)
 		}
 	}
+	team := NewTeam(2)
+	defer team.Close()
 	for _, isa := range ISAs() {
-		mul, add, err := New[float64](Options{ISA: isa, Threads: 2})
+		for _, beta := range []float64{0, 1, -2} {
+			for _, o := range []Option{Threads(2), OnTeam(team)} {
+				mul, err := New[float64](ISA(isa), Beta(beta), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := []float64{7}
+				if err := mul(1, 1, 1, []float64{2}, 1, []float64{3}, 1, c, 1); err != nil || c[0] != 6+7*beta {
+					t.Errorf("%s: 2·3 + %v·7 = %v, %v", isa, beta, c[0], err)
+				}
+				if err := mul(1, 1, 0, nil, 0, nil, 1, c, 1); err != nil || c[0] != beta*(6+7*beta) {
+					t.Errorf("%s: %v·(6 + %v·7) = %v, %v", isa, beta, beta, c[0], err)
+				}
+			}
+		}
+	}
+}
+
+// Blocks as large as the matrices, and products on a team, give what others give.
+func TestBlocksAndTeams(t *testing.T) {
+	team := NewTeam(3)
+	defer team.Close()
+	rng := rand.New(rand.NewPCG(31, 32))
+	const m, n, k = 95, 130, 170
+	a := newFrame(m, k, k+3, smallInts[float32](rng))
+	b := newFrame(k, n, n+5, smallInts[float32](rng))
+	want := make([]float32, m*n)
+	if err := Reordered(m, n, k, a.x, a.ld, b.x, b.ld, want, n); err != nil {
+		t.Fatal(err)
+	}
+	for _, isa := range ISAs() {
+		blk, err := BlockingOf[float32](isa)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := make([]float64, 1)
-		if err := mul(1, 1, 1, []float64{2}, 1, []float64{3}, 1, c, 1); err != nil || c[0] != 6 {
-			t.Errorf("%s: 2·3 = %v, %v", isa, c[0], err)
-		}
-		if err := add(1, 1, 1, []float64{2}, 1, []float64{3}, 1, c, 1); err != nil || c[0] != 12 {
-			t.Errorf("%s: 6 + 2·3 = %v, %v", isa, c[0], err)
+		whole := Blocking{MR: blk.MR, NR: blk.NR, KC: k, NC: roundUp(n, blk.NR), MC: roundUp(m, blk.MR)}
+		for _, o := range [][]Option{{Blocks(whole), Threads(1)}, {Blocks(whole), Threads(2)}, {OnTeam(team)}, {OnTeam(team), Blocks(whole)}} {
+			f, err := New[float32](append(o, ISA(isa))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]float32, m*n)
+			for range 3 {
+				if err := f(m, n, k, a.x, a.ld, b.x, b.ld, got, n); err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s: another product, %v", isa, err)
+				}
+			}
 		}
 	}
 }
@@ -77,7 +119,7 @@ func TestParallelIsRepeatable(t *testing.T) {
 		a := newFrame(m, k, k, anything[float32](rng))
 		b := newFrame(k, n, n, anything[float32](rng))
 		for _, threads := range []int{1, 2, 3, 5} {
-			f, _, err := New[float32](Options{ISA: isa, Threads: threads})
+			f, err := New[float32](ISA(isa), Threads(threads))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,24 +157,24 @@ func TestNoAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	for _, r := range Rungs() {
-		if r.Name == "gonum" {
+	for _, s := range subjects[float32]() {
+		if s.name == "gonum" {
 			continue
 		}
 		for _, n := range []int{16, 200} {
 			a, b, c := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
 			run := func() {
-				if err := r.F32(n, n, n, a, n, b, n, c, n); err != nil {
+				if err := s.mul(n, n, n, a, n, b, n, c, n); err != nil {
 					t.Fatal(err)
 				}
 			}
 			run()
 			if got := testing.AllocsPerRun(20, run); got != 0 {
-				t.Errorf("%s, n = %d: %v allocations a call", r.Name, n, got)
+				t.Errorf("%s, n = %d: %v allocations a call", s.name, n, got)
 			}
 		}
 	}
-	mul, _, err := New[float64](Options{Threads: 3})
+	mul, err := New[float64](Threads(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +303,7 @@ func TestManyAtOnce(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		rounds = 4
 	}
-	four, _, err := New[float32](Options{Threads: 4})
+	four, err := New[float32](Threads(4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +347,7 @@ func TestManyAtOnce(t *testing.T) {
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	const top = 400
 	a, b, c := make([]float32, top*top), make([]float32, top*top), make([]float32, top*top)
-	f, _, err := New[float32](Options{Threads: 3})
+	f, err := New[float32](Threads(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,9 +377,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	runtime.KeepAlive(f)
 	// A job that has done everything keeps no more than its blocks.
 	p := pools[float32]()[0]
-	j := &job[float32]{e: p.engine}
-	j.grow(1)
-	ws := &j.threads[0].ws
+	ws := &workspace[float32]{}
 	for range min(calls, 400) / 4 {
 		m, n, k := 1+rng.IntN(top), 1+rng.IntN(top), 1+rng.IntN(top)
 		p.engine.multiply(ws, false, m, n, k, a, k, b, n, c, n)

@@ -74,9 +74,9 @@ func room[T Float](buf []T, n int) []T {
 
 // isSmall reports whether B stays in L2 as it lies and one thread is best: then
 // nothing needs to be kept from call to call either.
-func (e *engine[T]) isSmall(m, n, k int) bool {
+func (e *engine[T]) isSmall(m, n, k int, serial float64) bool {
 	return n > 1 && max(m, n, k) <= maxSmall && k*(n+e.kern.mr) <= e.directElems &&
-		2*float64(m)*float64(n)*float64(k) <= e.serialFLOPs
+		2*float64(m)*float64(n)*float64(k) <= serial
 }
 
 // maxSmall keeps products of two sizes within an int, and reads and writes few.

@@ -18,39 +18,13 @@ func Naive[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
 	return nil
 }
 
-// AddNaive computes C += A·B as [Naive] does.
-func AddNaive[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil || n == 0 {
-		return err
-	}
-	for i := range m {
-		for j := range n {
-			var sum T
-			for p := range k {
-				sum += a[i*lda+p] * b[p*ldb+j]
-			}
-			c[i*ldc+j] += sum
-		}
-	}
-	return nil
-}
-
 // Reordered computes C = A·B with the loops in the order i, p, j, so that the
 // innermost one runs along a row of B and a row of C. See [Func].
 func Reordered[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
 	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
 		return err
 	}
-	zeroMatrix(m, n, c, ldc)
-	addTile(m, n, k, a, lda, b, ldb, c, ldc)
-	return nil
-}
-
-// AddReordered computes C += A·B as [Reordered] does.
-func AddReordered[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
-		return err
-	}
+	scale(0, m, n, c, ldc)
 	addTile(m, n, k, a, lda, b, ldb, c, ldc)
 	return nil
 }
@@ -80,16 +54,7 @@ func Tiled[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
 	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
 		return err
 	}
-	tiled(DefaultTile, false, m, n, k, a, lda, b, ldb, c, ldc)
-	return nil
-}
-
-// AddTiled computes C += A·B as [Tiled] does.
-func AddTiled[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
-		return err
-	}
-	tiled(DefaultTile, true, m, n, k, a, lda, b, ldb, c, ldc)
+	tiled(DefaultTile, m, n, k, a, lda, b, ldb, c, ldc)
 	return nil
 }
 
@@ -103,14 +68,14 @@ func TiledBy[T Float](tile int) Func[T] {
 		if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
 			return err
 		}
-		tiled(tile, false, m, n, k, a, lda, b, ldb, c, ldc)
+		tiled(tile, m, n, k, a, lda, b, ldb, c, ldc)
 		return nil
 	}
 }
 
 // tiled walks the tiles in the order of the counted multiply: a tile of C stays
 // while k is walked, and each step brings one tile of A and one of B.
-func tiled[T Float](tile int, add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+func tiled[T Float](tile int, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	if n == 0 {
 		return // however many empty rows there are
 	}
@@ -119,9 +84,7 @@ func tiled[T Float](tile int, add bool, m, n, k int, a []T, lda int, b []T, ldb 
 		for j := 0; j < n; j += min(tile, n-j) {
 			cols := min(tile, n-j)
 			ct := c[i*ldc+j:]
-			if !add {
-				zeroMatrix(rows, cols, ct, ldc)
-			}
+			scale(0, rows, cols, ct, ldc)
 			for p := 0; p < k; p += min(tile, k-p) {
 				addTile(rows, cols, min(tile, k-p), a[i*lda+p:], lda, b[p*ldb+j:], ldb, ct, ldc)
 			}

@@ -13,9 +13,12 @@ func TestMatVec(t *testing.T) {
 }
 
 func testMatVec[T Float](t *testing.T) {
-	for _, r := range VecRungs() {
-		t.Run(r.Name, func(t *testing.T) {
-			f := VecOf[T](r)
+	for _, r := range []struct {
+		name string
+		f    VecFunc[T]
+	}{{"loops", MatVec[T]}, {"simd", SIMDMatVec[T]}, {"parallel", MultiplyVec[T]}, {"gonum", GonumMatVec[T]}} {
+		t.Run(r.name, func(t *testing.T) {
+			f := r.f
 			rng := rand.New(rand.NewPCG(11, 12))
 			sizes := []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300}
 			for _, m := range sizes {

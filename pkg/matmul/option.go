@@ -1,15 +1,20 @@
 package matmul
 
-import "fmt"
+import (
+	"fmt"
+	"runtime"
+)
 
 // An Option is one wish for how a product runs; the zero value is none. A later
-// option of a kind takes the place of an earlier one.
+// option of a kind takes the place of an earlier one. What an option says of
+// another kind of product than the one that it is given to changes nothing.
 type Option struct {
 	team    *Team
 	threads int
 	int8    bool
 	isa     string
 	beta    float64
+	blocks  Blocking
 }
 
 // OnTeam runs the product on a team's threads. A nil team is none.
@@ -26,6 +31,11 @@ func Beta(beta float64) Option { return Option{beta: beta} }
 // ISA runs the product with the kernels of an instruction set, one of [ISAs]; ""
 // is the best.
 func ISA(name string) Option { return Option{isa: name} }
+
+// Blocks runs the packed multiply in these blocks, not in those that [NewBlocking]
+// gives for [HostCaches]: MR and NR must be the kernel's. Blocks may be as large
+// as the matrices, which leaves the loops without blocks.
+func Blocks(b Blocking) Option { return Option{blocks: b} }
 
 // Int8Activations lets a product with weights of Q8_0, Q4_0 or Q4_1 round each 32
 // activations that meet a block of weights to 8 bits: with M the largest
@@ -45,6 +55,9 @@ func settle(opts []Option) (Option, error) {
 		if o.threads != 0 {
 			all.threads = o.threads
 		}
+		if o.blocks != (Blocking{}) {
+			all.blocks = o.blocks
+		}
 		if o.isa != "" {
 			all.isa = o.isa
 		}
@@ -57,4 +70,33 @@ func settle(opts []Option) (Option, error) {
 		return all, fmt.Errorf("matmul: threads is %d: it must be from 1 to %d, or 0 for all cores", all.threads, MaxThreads)
 	}
 	return all, nil
+}
+
+// most returns how many threads may work at once.
+func (o Option) most() int {
+	switch {
+	case o.team != nil:
+		return o.team.Threads()
+	case o.threads == 0:
+		return min(runtime.GOMAXPROCS(0), MaxThreads)
+	}
+	return o.threads
+}
+
+// serial returns the work below which one thread is best: much less with a team
+// than where another thread must be started, for which it is given.
+func (o Option) serial(starting float64) float64 {
+	if o.team != nil {
+		return min(starting, 3e5)
+	}
+	return starting
+}
+
+// do calls f for n parts on the threads of the team, or on threads of its own.
+func (o Option) do(s *spawned, n, threads int, f func(part, thread int)) {
+	if o.team != nil {
+		o.team.Do(n, f)
+	} else {
+		s.do(n, threads, f)
+	}
 }

@@ -2,7 +2,6 @@ package matmul
 
 import (
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -110,34 +109,22 @@ func (j *weightJob) multiply(w Weights, y, x []float32, m int, o Option) {
 	if o.int8 && w.format.quantised() {
 		j.quantize()
 	}
-	threads := o.threads
-	switch {
-	case o.team != nil:
-		threads = o.team.Threads()
-	case 2*float64(m)*float64(w.rows)*float64(w.cols) < weightSerialFLOPs:
+	threads := o.most()
+	if 2*float64(m)*float64(w.rows)*float64(w.cols) < o.serial(weightSerialFLOPs) {
 		threads = 1
-	case threads == 0:
-		threads = min(runtime.GOMAXPROCS(0), MaxThreads)
 	}
 	threads = min(threads, blocksOf(len(w.data), shareBytes))
 	j.partRows = blocksOf(partBytes, w.rowBytes)
-	do := func(n int, f func(part, thread int)) {
-		if o.team != nil {
-			o.team.Do(n, f)
-		} else {
-			j.spawned.do(n, threads, f)
-		}
-	}
 	if j.gemm != nil {
 		j.partRows = j.groupRows()
 		for len(j.workspaces) < threads {
 			j.workspaces = append(j.workspaces, panelWorkspace{})
 		}
 		j.layPanels()
-		do(len(j.panels), j.packing)
+		o.do(&j.spawned, len(j.panels), threads, j.packing)
 	}
 	j.cut(threads)
-	do(threads, j.run)
+	o.do(&j.spawned, threads, threads, j.run)
 	j.w, j.y, j.x, j.int8 = Weights{}, nil, nil, nil // the caller's memory is not ours to keep
 }
 

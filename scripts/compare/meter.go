@@ -152,12 +152,12 @@ func measure[T matmul.Float](m *meter, s shape, k *kept[T]) (Row, error) {
 	}
 	defer freeC()
 
-	o := matmul.Options{ISA: m.isa, Threads: s.threads}
-	mul, _, err := matmul.New[T](o)
+	isa, threads := matmul.ISA(m.isa), matmul.Threads(s.threads)
+	mul, err := matmul.New[T](isa, threads)
 	if err != nil {
 		return Row{}, err
 	}
-	vec, err := matmul.NewVec[T](o)
+	vec, err := matmul.NewVec[T](isa, threads)
 	if err != nil {
 		return Row{}, err
 	}
