@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"memorywall/pkg/matmul"
 )
@@ -59,6 +60,13 @@ func (c *Cache) Truncate(n int) {
 		panic(fmt.Sprintf("llama: truncate to %d: the cache has %d tokens", n, c.length))
 	}
 	c.length = n
+}
+
+// clone returns a cache of its own with the same tokens and the same room.
+func (c *Cache) clone() *Cache {
+	d := *c
+	d.keys, d.values = slices.Clone(c.keys), slices.Clone(c.values)
+	return &d
 }
 
 // block returns the rows from..to of one layer and KV head, as weights.

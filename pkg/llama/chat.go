@@ -1,6 +1,7 @@
 package llama
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -45,14 +46,18 @@ func readTemplate(f *File, t *Tokenizer) (*template, error) {
 	return c, nil
 }
 
+// ErrNoTemplate says that a model has no form for conversations that is known
+// here: give it the text as it is.
+var ErrNoTemplate = errors.New("the file has no template for conversations of the ChatML form")
+
 // Chat returns the tokens of a conversation in the model's own form, up to where
 // the model's answer begins. Control tokens come from the form alone: text in a
 // message that looks like one stays text. It returns an error for an empty
-// conversation, an unknown role, and a model that has no form for conversations
-// or one that is not ChatML.
+// conversation, an unknown role, and a model without a form for conversations
+// ([ErrNoTemplate]).
 func (t *Tokenizer) Chat(messages ...Message) ([]Token, error) {
 	if t.chat == nil {
-		return nil, fmt.Errorf("llama: the file has no template for conversations of the ChatML form: use the text as it is")
+		return nil, fmt.Errorf("llama: %w", ErrNoTemplate)
 	}
 	if len(messages) == 0 {
 		return nil, fmt.Errorf("llama: a conversation without a message")

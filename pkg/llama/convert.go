@@ -217,3 +217,9 @@ func randomRows(random *rand.Rand, f matmul.WeightFormat, rows, size, cols int) 
 	}
 	return data
 }
+
+// Formats returns how the matrices of the layers are stored, the first of them
+// for all, and the table that is read as the output layer.
+func (m *Model) Formats() (matrices, table matmul.WeightFormat) {
+	return m.layers[0].q.Format(), m.output.Format()
+}

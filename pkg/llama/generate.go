@@ -103,77 +103,150 @@ func (s *Sampler) pick(logits []float32) {
 	}
 }
 
-// An Answer is what a model wrote, and how long it took.
+// An Answer is what a model wrote for one sequence.
 type Answer struct {
-	Text    string
-	Tokens  []Token // without the one that ended it
-	Ended   bool    // the model ended it; otherwise it was cut at the most tokens, or cancelled
-	Prompt  int     // tokens read
-	Prefill time.Duration
+	Text   string
+	Tokens []Token // without the one that ended it
+	Ended  bool    // by the model; otherwise it was cut at the most tokens, or cancelled
+
+	held []byte // the beginning of a letter whose other bytes are yet to come
+}
+
+// A Run is a prompt and the answers to it, and how long they took.
+type Run struct {
+	Answers []Answer
+	Prompt  int           // tokens read
+	Prefill time.Duration // until the logits of the first token
 	Decode  time.Duration
-	Steps   int // decode steps in that time: one less than the tokens chosen
+	Steps   int // passes over the weights in Decode
+	Written int // tokens that these brought: the first of each answer comes out of the prompt
 }
 
 // PrefillRate returns the tokens read per second.
-func (a Answer) PrefillRate() float64 { return float64(a.Prompt) / a.Prefill.Seconds() }
+func (u Run) PrefillRate() float64 { return float64(u.Prompt) / u.Prefill.Seconds() }
 
-// DecodeRate returns the tokens written per second, or 0 where there was no
-// step: the first token comes out of reading the prompt.
-func (a Answer) DecodeRate() float64 {
-	if a.Steps == 0 {
+// DecodeRate returns the tokens written per second, of all answers together, or 0
+// where there was no step.
+func (u Run) DecodeRate() float64 {
+	if u.Steps == 0 {
 		return 0
 	}
-	return float64(a.Steps) / a.Decode.Seconds()
+	return float64(u.Written) / u.Decode.Seconds()
 }
 
-// Generate reads a prompt into the cache and writes an answer of at most most
-// tokens behind it. It hands each piece of text to emit as soon as it is whole
-// letters. Cancelling ctx ends it between two tokens: the answer so far comes
-// with the context's error.
-func (r *Runner) Generate(ctx context.Context, c *Cache, prompt []Token, s *Sampler, most int, emit func(text string)) (Answer, error) {
-	a := Answer{Prompt: len(prompt)}
-	tok := r.model.Tokens
-	if tok == nil {
-		return a, fmt.Errorf("llama: the model has random weights and no vocabulary: it cannot write")
-	}
-	if most < 1 {
-		return a, fmt.Errorf("llama: most is %d: it must be 1 or more", most)
-	}
-	if room := c.Cap() - c.Len() - len(prompt); room < most-1 {
-		return a, fmt.Errorf("llama: the cache has room for %d tokens: %d of the prompt and %d more do not fit", c.Cap()-c.Len(), len(prompt), most-1)
+// Generate reads a prompt into the cache, once, and writes an answer behind it
+// for each of the samplers, all in step: with several the weights are read once
+// for a token of each. An answer has at most most tokens. It hands each piece of
+// text to emit, with the number of its answer, as soon as it is whole letters.
+// Cancelling ctx ends it between two layers: what was written so far comes with
+// the context's error.
+func (r *Runner) Generate(ctx context.Context, c *Cache, prompt []Token, samplers []*Sampler, most int, emit func(answer int, text string)) (Run, error) {
+	u := Run{Prompt: len(prompt), Answers: make([]Answer, len(samplers))}
+	switch {
+	case r.model.Tokens == nil:
+		return u, fmt.Errorf("llama: the model has random weights and no vocabulary: it cannot write")
+	case most < 1:
+		return u, fmt.Errorf("llama: most is %d: it must be 1 or more", most)
+	case len(samplers) < 1 || len(samplers) > maxChunk:
+		return u, fmt.Errorf("llama: %d samplers: there must be 1 to %d, one for each answer", len(samplers), maxChunk)
+	case c.Cap()-c.Len()-len(prompt) < most-1:
+		return u, fmt.Errorf("llama: the cache has room for %d tokens: %d of the prompt and %d more do not fit", c.Cap()-c.Len(), len(prompt), most-1)
 	}
 	start := time.Now()
 	logits, err := r.Prefill(ctx, c, prompt)
-	a.Prefill = time.Since(start)
-	a.Tokens = make([]Token, 0, most)
-	held := make([]byte, 0, 16)
+	if u.Prefill = time.Since(start); err != nil {
+		return u, err
+	}
+	w := writing{run: &u, vocabulary: r.model.Tokens, most: most, emit: emit}
+	for i, s := range samplers {
+		own := c
+		if i > 0 {
+			own = c.clone()
+		}
+		u.Answers[i].Tokens = make([]Token, 0, most)
+		w.add(own, s, i)
+		if err := w.take(len(w.caches)-1, logits); err != nil {
+			return u, err
+		}
+	}
+	w.drop()
 	start = time.Now()
-	for err == nil {
-		var next Token
-		if next, err = s.Next(logits); err != nil {
+	for err == nil && len(w.caches) > 0 {
+		if logits, err = r.Decode(ctx, w.caches, w.next); err != nil {
 			break
 		}
-		if tok.Ends(next) {
-			a.Ended = true
-			break
+		u.Steps++
+		u.Written += len(w.caches)
+		for i := range w.caches {
+			if err = w.take(i, logits[i*r.model.Vocab:][:r.model.Vocab]); err != nil {
+				break
+			}
 		}
-		a.Tokens = append(a.Tokens, next)
-		held = append(held, tok.Piece(next)...)
-		if n := whole(string(held)); n > 0 && emit != nil {
-			emit(string(held[:n]))
-			held = append(held[:0], held[n:]...)
+		w.drop()
+	}
+	u.Decode = time.Since(start)
+	for i := range u.Answers {
+		a := &u.Answers[i]
+		if len(a.held) > 0 && emit != nil {
+			emit(i, string(a.held))
 		}
-		if len(a.Tokens) == most {
-			break
+		a.Text = r.model.Tokens.Decode(a.Tokens)
+	}
+	return u, err
+}
+
+// writing is the answers that are being written: of each its cache, its sampler,
+// its number and the token that it goes on with.
+type writing struct {
+	run        *Run
+	vocabulary *Tokenizer
+	most       int
+	emit       func(int, string)
+
+	caches   []*Cache
+	samplers []*Sampler
+	answers  []int // -1: complete
+	next     []Token
+}
+
+func (w *writing) add(c *Cache, s *Sampler, answer int) {
+	w.caches, w.samplers = append(w.caches, c), append(w.samplers, s)
+	w.answers, w.next = append(w.answers, answer), append(w.next, 0)
+}
+
+// take chooses the next token of the i-th sequence and hands its text on.
+func (w *writing) take(i int, logits []float32) error {
+	token, err := w.samplers[i].Next(logits)
+	if err != nil {
+		return err
+	}
+	a := &w.run.Answers[w.answers[i]]
+	if a.Ended = w.vocabulary.Ends(token); a.Ended {
+		w.answers[i] = -1
+		return nil
+	}
+	a.Tokens = append(a.Tokens, token)
+	a.held = append(a.held, w.vocabulary.Piece(token)...)
+	if n := whole(a.held); n > 0 {
+		if w.emit != nil {
+			w.emit(w.answers[i], string(a.held[:n]))
 		}
-		if logits, err = r.Decode(ctx, []*Cache{c}, []Token{next}); err == nil {
-			a.Steps++
+		a.held = append(a.held[:0], a.held[n:]...)
+	}
+	if w.next[i] = token; len(a.Tokens) == w.most {
+		w.answers[i] = -1
+	}
+	return nil
+}
+
+// drop takes out the sequences whose answers are complete.
+func (w *writing) drop() {
+	kept := 0
+	for i, answer := range w.answers {
+		if answer >= 0 {
+			w.caches[kept], w.samplers[kept], w.answers[kept], w.next[kept] = w.caches[i], w.samplers[i], answer, w.next[i]
+			kept++
 		}
 	}
-	a.Decode = time.Since(start)
-	if len(held) > 0 && emit != nil {
-		emit(string(held))
-	}
-	a.Text = tok.Decode(a.Tokens)
-	return a, err
+	w.caches, w.samplers, w.answers, w.next = w.caches[:kept], w.samplers[:kept], w.answers[:kept], w.next[:kept]
 }

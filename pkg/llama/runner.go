@@ -46,12 +46,15 @@ type row struct {
 // Options choose how a [Runner] computes.
 type Options struct {
 	Threads int // 0 is GOMAXPROCS
-	Chunk   int // tokens of a prompt that go through the layers together; 0 is 512
+	Chunk   int // tokens of a prompt that go through the layers together; 0 is [DefaultChunk]
 	// Float32 keeps activations in float32 in Decode too. Otherwise kernels round
 	// them to 8 bits there, where it is quicker ([matmul.Int8Activations]); a
 	// prompt is read in float32 in either case.
 	Float32 bool
 }
+
+// DefaultChunk is how many tokens of a prompt go through the layers together.
+const DefaultChunk = 512
 
 const maxChunk = 1 << 14
 
@@ -66,7 +69,7 @@ func (m *Model) NewRunner(o Options) (*Runner, error) {
 	}
 	r := &Runner{model: m, team: matmul.NewTeam(o.Threads), chunk: o.Chunk}
 	if r.chunk == 0 {
-		r.chunk = 512
+		r.chunk = DefaultChunk
 	}
 	r.exact = []matmul.Option{matmul.OnTeam(r.team)}
 	r.quick = r.exact

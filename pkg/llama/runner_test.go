@@ -242,11 +242,12 @@ func TestCancellation(t *testing.T) {
 	c := cache(t, m, 200, matmul.Float32)
 	ctx, cancel := context.WithCancel(context.Background())
 	written := 0
-	a, err := r.Generate(ctx, c, sequence(m, 10, 1), endless(t), 150, func(string) {
+	u, err := r.Generate(ctx, c, sequence(m, 10, 1), []*Sampler{endless(t)}, 150, func(int, string) {
 		if written++; written == 5 {
 			cancel()
 		}
 	})
+	a := u.Answers[0]
 	if !errors.Is(err, context.Canceled) || len(a.Tokens) < 5 || len(a.Tokens) > 20 || a.Text == "" {
 		t.Errorf("cancelled after 5 pieces: %d tokens, %q, %v", len(a.Tokens), a.Text, err)
 	}
@@ -268,17 +269,24 @@ func endless(t testing.TB) *Sampler {
 func TestGenerate(t *testing.T) {
 	m := tinyModels(t)["qwen2"]
 	r := runner(t, m, Options{Float32: true})
-	run := func(s *Sampler, most int) (Answer, string) {
-		var text strings.Builder
-		a, err := r.Generate(context.Background(), cache(t, m, 100, matmul.Float32), sequence(m, 20, 9), s, most, func(p string) { text.WriteString(p) })
+	together := func(most int, samplers ...*Sampler) (Run, []string) {
+		texts := make([]string, len(samplers))
+		u, err := r.Generate(context.Background(), cache(t, m, 100, matmul.Float32), sequence(m, 20, 9), samplers, most, func(i int, p string) { texts[i] += p })
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a, text.String()
+		return u, texts
+	}
+	run := func(s *Sampler, most int) (Answer, string) {
+		u, texts := together(most, s)
+		if n := len(u.Answers[0].Tokens); u.Prompt != 20 || u.Steps != u.Written || u.Steps < n-1 || u.Steps > n || u.DecodeRate() <= 0 || u.PrefillRate() <= 0 {
+			t.Errorf("run %+v", u)
+		}
+		return u.Answers[0], texts[0]
 	}
 	first, text := run(Greedy(), 40)
-	if first.Text != text || first.Prompt != 20 || first.Steps < len(first.Tokens)-1 || first.DecodeRate() <= 0 || first.PrefillRate() <= 0 {
-		t.Errorf("answer %+v, handed on %q", first, text)
+	if first.Text != text {
+		t.Errorf("answer %q, handed on %q", first.Text, text)
 	}
 	if again, _ := run(Greedy(), 40); !slices.Equal(again.Tokens, first.Tokens) {
 		t.Error("greedy answers differ")
@@ -295,6 +303,12 @@ func TestGenerate(t *testing.T) {
 	c, _ := run(seeded(2), 40)
 	if !slices.Equal(a.Tokens, b.Tokens) || slices.Equal(a.Tokens, c.Tokens) {
 		t.Errorf("seed 1: %v, again: %v, seed 2: %v", a.Tokens, b.Tokens, c.Tokens)
+	}
+	u, texts := together(40, seeded(2), Greedy(), seeded(1))
+	for i, alone := range []Answer{c, first, a} {
+		if got := u.Answers[i]; !slices.Equal(got.Tokens, alone.Tokens) || texts[i] != alone.Text {
+			t.Errorf("answer %d of three in step: %v, alone: %v", i, got.Tokens, alone.Tokens)
+		}
 	}
 	if short, _ := run(Greedy(), 3); len(short.Tokens) > 3 || short.Ended {
 		t.Errorf("at most 3: %+v", short)
@@ -364,8 +378,8 @@ func TestCallErrors(t *testing.T) {
 		"temperature is 0":               ours(NewSampler(0, 40, 1, 1)),
 		"top is 0":                       ours(NewSampler(1, 0, 1, 1)),
 		"mass is NaN":                    ours(NewSampler(1, 40, math.NaN(), 1)),
-		"most is 0":                      ours(r.Generate(ctx, c, []Token{1}, Greedy(), 0, nil)),
-		"do not fit":                     ours(r.Generate(ctx, c, []Token{1}, Greedy(), 9, nil)),
+		"most is 0":                      ours(r.Generate(ctx, c, []Token{1}, []*Sampler{Greedy()}, 0, nil)),
+		"do not fit":                     ours(r.Generate(ctx, c, []Token{1}, []*Sampler{Greedy()}, 9, nil)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v: it must say %q", err, want)
@@ -442,7 +456,7 @@ func TestEncodeAnyBytes(t *testing.T) {
 func TestWhole(t *testing.T) {
 	text := "aé漢🙂\xff\xf0"
 	for n := range len(text) + 1 {
-		got := text[:whole(text[:n])]
+		got := text[:whole([]byte(text[:n]))]
 		if !strings.HasPrefix(text, got) || n-len(got) > 3 {
 			t.Errorf("%q: %q", text[:n], got)
 		}

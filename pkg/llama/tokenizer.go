@@ -336,10 +336,10 @@ var byteOfLetter = func() map[rune]byte {
 
 // whole returns the length of the part of text that ends with a whole letter:
 // what comes behind is the beginning of one whose other bytes are yet to come.
-func whole(text string) int {
+func whole(text []byte) int {
 	for back := 1; back <= min(utf8.UTFMax-1, len(text)); back++ {
-		if c := text[len(text)-back]; utf8.RuneStart(c) {
-			if utf8.FullRuneInString(text[len(text)-back:]) {
+		if rest := text[len(text)-back:]; utf8.RuneStart(rest[0]) {
+			if utf8.FullRune(rest) {
 				break
 			}
 			return len(text) - back
