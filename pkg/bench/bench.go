@@ -17,6 +17,7 @@ package bench
 import (
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"time"
 
@@ -86,8 +87,16 @@ func (o Options) complete() (Options, error) {
 	if o.timer == nil {
 		o.timer = machineTimer()
 	}
+	if Quick() {
+		o.Samples, o.MinTime = min(o.Samples, 3), min(o.MinTime, 2*time.Millisecond)
+	}
 	return o, nil
 }
+
+// Quick says whether the environment has MEMORYWALL_QUICK=1, for tests that need
+// figures of every kind and none that is any good: then there are at most 3 samples
+// of 2 ms.
+func Quick() bool { return os.Getenv("MEMORYWALL_QUICK") == "1" }
 
 // Work is what one call does: floating-point operations, and bytes that it
 // must move. 0 means that it is not counted.

@@ -68,6 +68,10 @@ func TestDefaults(t *testing.T) {
 	if o.MinTime != DefaultMinTime || o.Samples != DefaultSamples || o.SpreadLimit != DefaultSpread || o.timer == nil {
 		t.Errorf("completed zero value is %+v", o)
 	}
+	t.Setenv("MEMORYWALL_QUICK", "1")
+	if o, err = (Options{}).complete(); err != nil || o.MinTime != 2*time.Millisecond || o.Samples != 3 {
+		t.Errorf("completed in haste: %+v, %v", o, err)
+	}
 }
 
 func TestNothingRunsOnBadArguments(t *testing.T) {

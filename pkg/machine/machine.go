@@ -192,7 +192,8 @@ type Level struct {
 }
 
 // Call is what it costs to start work: for one thread a multiply of one by one
-// element, for several the start and the end of that many goroutines.
+// element, for several the start of that many goroutines, until all are at work at once, and
+// their end.
 type Call struct {
 	Threads int       `json:"threads"`
 	Seconds float64   `json:"seconds"` // of the best sample

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"memorywall/pkg/bench"
@@ -59,6 +60,9 @@ const (
 func (o Options) complete(h Host) (Options, error) {
 	if o.Time == 0 {
 		o.Time = DefaultTime
+	}
+	if bench.Quick() {
+		o.Time = min(o.Time, time.Second)
 	}
 	if o.Threads == 0 {
 		o.Threads = min(h.GOMAXPROCS, h.Usable)
@@ -452,20 +456,33 @@ func fastestLoad(p []byte) (fastest probe.Memory, err error) {
 
 // addCall adds what it costs to start work on so many threads.
 func (m *meter) addCall(threads int) {
-	c := bench.Case{Name: "call on " + Threads(threads), Threads: threads}
-	if threads == 1 {
-		x := []float32{1}
-		c.Run = func() { _ = matmul.Multiply(1, 1, 1, x, 1, x, 1, make([]float32, 1), 1) }
-	} else {
-		c.Run = func() {
-			var done sync.WaitGroup
-			for range threads - 1 {
-				done.Go(func() {})
-			}
-			done.Wait()
-		}
+	c := bench.Case{Name: "call on " + Threads(threads)}
+	x, y := []float32{1}, []float32{0}
+	c.Run = func() { _ = matmul.Multiply(1, 1, 1, x, 1, x, 1, y, 1) }
+	if threads > 1 {
+		c.Run = func() { gather(threads) }
 	}
 	m.add(c, point{call: &Call{Threads: threads}})
+}
+
+// gather starts goroutines until so many are at work at the same time, each on a
+// thread of its own, and ends them.
+func gather(threads int) {
+	var here atomic.Int64
+	var done sync.WaitGroup
+	meet := func() {
+		here.Add(1)
+		for i := 1; here.Load() < int64(threads); i++ {
+			if i%(1<<20) == 0 {
+				runtime.Gosched() // fewer may run at once
+			}
+		}
+	}
+	for range threads - 1 {
+		done.Go(meet)
+	}
+	meet()
+	done.Wait()
 }
 
 // readL1Load loads half of the first-level cache over and over, and reads the
@@ -570,7 +587,7 @@ func method() []string {
 		"Bandwidths: loops over arrays of float64 with the widest vectors, again and again over one working set; over the largest one with the next narrower vectors too. Bytes are those that the program sees: 8 an element for a load, 16 for a copy, 24 for a triad a = b + s·c. With write-allocate counts the read of each stored line too: 24 for a copy, 32 for a triad. Streaming stores read no line first, and are loops of their own.",
 		"A working set that takes long to go through is sampled part by part in turn, so that each part has been left alone for as long as in a whole pass.",
 		"Levels: stretches of the load curve over which the rate stays about the same. A level's bandwidth is the most that any loop saw there. It is memory where the working sets reach 4 times the last-level caches of the threads.",
-		"Calls: on one thread a multiply of one by one element; on several the start and the end of that many goroutines.",
+		"Calls: on one thread a multiply of one by one element; on several the start of that many goroutines, until all are at work at once, and their end.",
 		"Clock: a chain of dependent adds of two registers, one a cycle.",
 	}
 }
