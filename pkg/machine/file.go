@@ -181,16 +181,7 @@ func Save(path string, m Machine) (err error) {
 			err = fmt.Errorf("machine: cannot write %s: %w", path, err)
 		}
 	}()
-	target, mode := path, fs.FileMode(0o644)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		target = real
-	} else if link, err := os.Readlink(path); err == nil {
-		// A link to what is not there yet.
-		target = link
-		if !filepath.IsAbs(link) {
-			target = filepath.Join(filepath.Dir(path), link)
-		}
-	}
+	target, mode := Target(path), fs.FileMode(0o644)
 	if info, err := os.Stat(target); err == nil {
 		mode = info.Mode().Perm()
 	}
@@ -217,6 +208,22 @@ func Save(path string, m Machine) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), target)
+}
+
+// Target returns the file that is written for a path: what it names as a symbolic
+// link, whether that is there yet or not, or itself.
+func Target(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	link, err := os.Readlink(path)
+	switch {
+	case err != nil:
+		return path
+	case filepath.IsAbs(link):
+		return link
+	}
+	return filepath.Join(filepath.Dir(path), link)
 }
 
 // Load reads a machine file. The error names the file and what is wrong with it.

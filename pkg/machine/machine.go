@@ -42,6 +42,7 @@ import (
 	"slices"
 	"strings"
 
+	"memorywall/pkg/bench"
 	"memorywall/pkg/internal/arg"
 	"memorywall/pkg/internal/host"
 	"memorywall/pkg/roofline"
@@ -416,6 +417,29 @@ func (d *Measured) Latency(threads int) float64 {
 		}
 	}
 	return 0
+}
+
+// Results returns the figures as the harness knows them, by names that go on with
+// their conditions as those of Go's benchmarks do.
+func (d *Measured) Results() []bench.Result {
+	var all []bench.Result
+	add := func(name string, threads int, w bench.Work, rates []float64) {
+		r := bench.Result{Name: name, Threads: threads, Work: w, Calls: 1}
+		for _, rate := range rates {
+			r.Samples = append(r.Samples, max(w.FLOPs, w.Bytes)/rate)
+		}
+		all = append(all, r)
+	}
+	for _, p := range d.Peaks {
+		add(fmt.Sprintf("peak/isa=%s/format=%s", p.ISA, p.Format), p.Threads, bench.Work{FLOPs: 1e6}, p.Samples)
+	}
+	for _, p := range d.Bandwidths {
+		add(fmt.Sprintf("bandwidth/isa=%s/loop=%s/bytes=%d", p.ISA, p.Loop, p.WorkingSet), p.Threads, bench.Work{Bytes: float64(p.WorkingSet)}, p.Samples)
+	}
+	for _, c := range d.Calls {
+		all = append(all, bench.Result{Name: "call", Threads: c.Threads, Calls: 1, Samples: c.Samples})
+	}
+	return all
 }
 
 // Roofs returns the roofs of a machine for a number of threads and a number

@@ -4,7 +4,9 @@
 //
 //	go run ./scripts/compare                about two and a half minutes
 //	go run ./scripts/compare --quick        half a minute, fewer shapes and turns
+//	go run ./scripts/compare --only gemv    one group of rows
 //	go run ./scripts/compare --json > FILE  store a run
+//	go run ./scripts/compare --bench > FILE the samples, for benchstat
 //	go run ./scripts/compare --table FILE   print what a stored run reached
 //
 // The last form prints the table in README.md. --help tells the other flags and
@@ -18,17 +20,20 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
+	"memorywall/pkg/bench"
 	"memorywall/pkg/machine"
 	"memorywall/pkg/matmul"
 	"memorywall/scripts/internal/command"
@@ -50,10 +55,10 @@ type Row struct {
 	Gonum    *float64 `json:"gonum_gflops"`
 	Peak     float64  `json:"peak_gflops"` // of so many threads
 
-	// Attainable is min(peak, read bandwidth · intensity); AtLeast is the rate
+	// Attainable is min(peak, read bandwidth · intensity); Serial is the rate
 	// when arithmetic and traffic do not overlap at all. Real code lands between.
 	Attainable float64 `json:"attainable_gflops"`
-	AtLeast    float64 `json:"attainable_sum_gflops"`
+	Serial     float64 `json:"attainable_sum_gflops"`
 
 	RatioOpenBLAS   *float64 `json:"ratio_openblas"`
 	RatioPeak       float64  `json:"ratio_peak"`
@@ -69,7 +74,8 @@ type Row struct {
 
 	Doubt string `json:"doubt,omitempty"` // why the row may be wrong
 
-	weights bool // meant to be bound by memory
+	weights bool           // meant to be bound by memory
+	results []bench.Result // ours, and OpenBLAS's
 }
 
 // A Report is a whole run.
@@ -80,22 +86,21 @@ type Report struct {
 	Rows     []Row        `json:"rows"`
 }
 
-func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { command.Main(run) }
 
-// run returns the exit code: 0, 1 for a failure, 2 for a mistake in the call.
-func run(args []string, stdout, stderr io.Writer) int {
+// run returns the exit code; see [command.Run].
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return command.Run("compare", stderr, func() (choice, error) { return parse(args, stdout) }, func(c choice) error {
 		if c.table != "" {
 			return printTable(stdout, c.table)
 		}
-		return compare(c, stdout, stderr)
+		return compare(ctx, c, stdout, stderr)
 	})
 }
 
 type choice struct {
 	quick, json       bool
+	bench             bool
 	isa, python, core string
 	only, table       string
 	memory            int64
@@ -103,7 +108,7 @@ type choice struct {
 	shapes            []shape
 }
 
-const usage = "usage: go run ./scripts/compare [--quick] [--json] [--only NAME] [--isa NAME] [--python PATH]\n" +
+const usage = "usage: go run ./scripts/compare [--quick] [--json | --bench] [--only NAME] [--isa NAME] [--python PATH]\n" +
 	"                                [--openblas-core NAME] [--memory BYTES]\n" +
 	"       go run ./scripts/compare --table FILE"
 
@@ -130,10 +135,11 @@ func parse(args []string, help io.Writer) (choice, error) {
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
 	f.BoolVar(&c.quick, "quick", false, "fewer shapes and turns: under 40 seconds instead of under three minutes")
 	f.BoolVar(&c.json, "json", false, "print the run as JSON, for --table to read")
+	f.BoolVar(&c.bench, "bench", false, "print the samples in the Go benchmark format, for benchstat to read")
 	f.StringVar(&c.isa, "isa", "", "instruction set of our kernels, a `name` of: "+strings.Join(matmul.ISAs(), ", ")+" (default: the best)")
 	f.StringVar(&c.python, "python", "", "the `path` of a Python that has numpy (default: .venv/bin/python, then python3)")
 	f.StringVar(&c.core, "openblas-core", "", "the `name` of the kernel that OpenBLAS uses, its OPENBLAS_CORETYPE (default: its own choice)")
-	f.StringVar(&c.only, "only", "", "run only the shapes with this in their `name`, for instance \"float32 512x512x512, 1 thread\" or gemv")
+	f.StringVar(&c.only, "only", "", "run only the shapes with this in their `name`, for instance \"float32 512x512x512, 1 thread\", or a group of them: "+strings.Join(slices.Sorted(maps.Keys(ops)), ", "))
 	f.StringVar(&c.table, "table", "", "print what the run in this `file` reached, in Markdown, and measure nothing")
 	f.Int64Var(&c.memory, "memory", 1<<30, "the most `bytes` of weights on each side; at most a quarter of what is free")
 	if err := command.Parse(f, args, help, usage, legend); err != nil {
@@ -147,6 +153,9 @@ func parse(args []string, help io.Writer) (choice, error) {
 			return c, errors.New("--table goes with no other flag")
 		}
 		return c, nil
+	}
+	if c.json && c.bench {
+		return c, errors.New("--json and --bench are given: choose one")
 	}
 	if c.memory < 1 {
 		return c, fmt.Errorf("--memory is %d: it must be at least 1 byte", c.memory)
@@ -189,11 +198,11 @@ func printTable(w io.Writer, path string) error {
 }
 
 // compare measures the shapes and prints them.
-func compare(c choice, stdout, stderr io.Writer) error {
+func compare(ctx context.Context, c choice, stdout, stderr io.Writer) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would fall into somebody's turn
 
 	report := Report{Host: c.host, ISAs: matmul.ISAs()}
-	blas, err := startOpenBLAS(c.python, c.core)
+	blas, err := startOpenBLAS(ctx, c.python, c.core)
 	if err != nil && c.python != "" {
 		return command.Mistake(fmt.Sprintf("python is %q: %v", c.python, err)) // who names one wants OpenBLAS
 	}
@@ -203,16 +212,14 @@ func compare(c choice, stdout, stderr io.Writer) error {
 		defer blas.stop()
 		report.OpenBLAS = blas.config
 	}
-	if !c.json {
-		fmt.Fprintln(stdout, c.host)
-		fmt.Fprintln(stdout, "OpenBLAS:", report.OpenBLAS)
+	text := !c.json && !c.bench
+	if text {
+		fmt.Fprintf(stdout, "%s\nOpenBLAS: %s\n", c.host, report.OpenBLAS)
 	}
-	m := &meter{isa: c.isa, blas: blas, quick: c.quick, memory: c.memory, host: c.host}
-	if c.host.Free > 0 {
-		m.memory = min(m.memory, c.host.Free/4)
-	}
+	m := &meter{ctx: ctx, isa: c.isa, blas: blas, quick: c.quick, memory: c.memory, host: c.host}
+	defer m.close()
 	start := time.Now()
-	if !c.json {
+	if text {
 		fmt.Fprintln(stdout, header)
 	}
 	show := command.Terminal(stderr)
@@ -225,13 +232,17 @@ func compare(c choice, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stderr, "\r%-90s\r", "")
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", s, err)
+			return fmt.Errorf("%s: %w", s, cmp.Or(ctx.Err(), err))
 		}
 		row.Doubt = doubt(row, report.Rows)
 		report.Rows = append(report.Rows, row)
-		if !c.json {
+		if text {
 			fmt.Fprintln(stdout, row)
 		}
+	}
+	if c.bench {
+		fmt.Fprint(stderr, summary(report.Rows))
+		return bench.WriteBenchmarks(stdout, c.host.CPU, benchmarks(report.Rows)...)
 	}
 	if c.json {
 		fmt.Fprint(stderr, summary(report.Rows))
@@ -239,16 +250,21 @@ func compare(c choice, stdout, stderr io.Writer) error {
 		e.SetIndent("", " ")
 		return e.Encode(report)
 	}
-	_, err = fmt.Fprintf(stdout, "%s in %.0f s\n%s", counted(len(c.shapes), "shape"), time.Since(start).Seconds(), summary(report.Rows))
+	_, err = fmt.Fprintf(stdout, "%s in %.0f s\n%s", bench.Plural(len(c.shapes), "shape"), time.Since(start).Seconds(), summary(report.Rows))
 	return err
 }
 
-// counted returns a number of things: 1 thread, 2 threads.
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
+// benchmarks returns the results of rows under the names that benchstat shows.
+func benchmarks(rows []Row) []bench.Result {
+	var all []bench.Result
+	for _, r := range rows {
+		for _, x := range r.results {
+			x.Name = fmt.Sprintf("%s/type=%s/m=%d/n=%d/k=%d/by=%s", r.Op, r.DType, r.M, r.N, r.K, x.Name)
+			x.Work, x.Threads = r.results[0].Work, r.Threads
+			all = append(all, x)
+		}
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return all
 }
 
 const header = "op   type     m     n     k    threads   ours  median  openblas median  gonum    peak  attainable(…sum)  | ×openblas  of peak  of attainable"
@@ -276,5 +292,5 @@ func (r Row) String() string {
 	}
 	return fmt.Sprintf("%-4s %-7s %5d %5d %5d %3d %-7s %8.1f %7.1f %8s %7s %6s %8.1f %9.1f (%.1f)  | %6s %8.2f %8.2f%s",
 		r.Op, r.DType, r.M, r.N, r.K, r.Threads, r.ISA, r.Ours, r.OursMedian, opt("%.1f", r.OpenBLAS), opt("%.1f", r.OpenBLASMedian),
-		opt("%.1f", r.Gonum), r.Peak, r.Attainable, r.AtLeast, opt("%.2f", r.RatioOpenBLAS), r.RatioPeak, r.RatioAttainable, note)
+		opt("%.1f", r.Gonum), r.Peak, r.Attainable, r.Serial, opt("%.2f", r.RatioOpenBLAS), r.RatioPeak, r.RatioAttainable, note)
 }

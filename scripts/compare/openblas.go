@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ for pattern in ("../numpy.libs/*openblas*", ".libs/*openblas*", ".dylibs/*openbl
         print(os.path.realpath(path))
 `
 
-func startOpenBLAS(python, core string) (*openBLAS, error) {
+func startOpenBLAS(ctx context.Context, python, core string) (*openBLAS, error) {
 	candidates := []string{python}
 	if python == "" {
 		candidates = []string{filepath.Join(".venv", "bin", "python"), "python3"}
@@ -43,7 +44,7 @@ func startOpenBLAS(python, core string) (*openBLAS, error) {
 	var library string
 	var problems []error
 	for _, p := range candidates {
-		out, err := exec.Command(p, "-c", findLibrary).Output()
+		out, err := exec.CommandContext(ctx, p, "-c", findLibrary).Output()
 		if err != nil {
 			var ended *exec.ExitError
 			if errors.As(err, &ended) {
@@ -65,14 +66,14 @@ func startOpenBLAS(python, core string) (*openBLAS, error) {
 		return nil, err
 	}
 	b := &openBLAS{dir: dir}
-	if err := b.start(library, core); err != nil {
+	if err := b.start(ctx, library, core); err != nil {
 		b.stop()
 		return nil, err
 	}
 	return b, nil
 }
 
-func (b *openBLAS) start(library, core string) error {
+func (b *openBLAS) start(ctx context.Context, library, core string) error {
 	source, program := filepath.Join(b.dir, "openblas.c"), filepath.Join(b.dir, "openblas")
 	if err := os.WriteFile(source, helperSource, 0o600); err != nil {
 		return err
@@ -81,10 +82,11 @@ func (b *openBLAS) start(library, core string) error {
 	if cc == "" {
 		cc = "cc"
 	}
-	if out, err := exec.Command(cc, "-O2", "-o", program, source, "-ldl").CombinedOutput(); err != nil {
-		return fmt.Errorf("%s cannot build the helper: %w\n%s", cc, err, out)
+	if out, err := exec.CommandContext(ctx, cc, "-O2", "-o", program, source, "-ldl").CombinedOutput(); err != nil {
+		first, _, _ := bytes.Cut(bytes.TrimSpace(out), []byte("\n"))
+		return fmt.Errorf("%s cannot build the helper: %w: %.200s", cc, err, first)
 	}
-	b.cmd = exec.Command(program, library)
+	b.cmd = exec.CommandContext(ctx, program, library)
 	for _, v := range os.Environ() {
 		// Nothing shall keep the library from its best kernel.
 		if !strings.HasPrefix(v, "OPENBLAS_") && !strings.HasPrefix(v, "OMP_") && !strings.HasPrefix(v, "GOTO_") {
@@ -123,17 +125,11 @@ func (b *openBLAS) ask(format string, args ...any) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// prepare makes the matrices of a shape.
-func (b *openBLAS) prepare(s shape, copies int) error {
-	if _, err := b.ask("threads %d", s.threads); err != nil {
-		return err
-	}
-	letter := map[string]byte{"float32": 's', "float64": 'd'}[s.dtype]
-	var err error
-	if s.op == "gemv" {
-		_, err = b.ask("gemv %c %d %d %d", letter, s.m, s.k, copies)
-	} else {
-		_, err = b.ask("gemm %c %d %d %d %d", letter, s.m, s.n, s.k, copies)
+// tell sends a command that is answered by ok.
+func (b *openBLAS) tell(format string, args ...any) error {
+	answer, err := b.ask(format, args...)
+	if err == nil && answer != "ok" {
+		err = fmt.Errorf("OpenBLAS helper said %.100q, not ok", answer)
 	}
 	return err
 }
@@ -152,9 +148,7 @@ func (b *openBLAS) run(reps int) (seconds, element float64, err error) {
 	return seconds, element, nil
 }
 
-// pause takes the helper off the cores, and resume lets it go on. Its worker
-// threads wait for the next call in a busy loop, for about a tenth of a second:
-// they would take the cores from whoever has the next turn.
+// pause takes the helper off the cores, and resume lets it go on.
 func (b *openBLAS) pause() error { return b.signal(syscall.SIGSTOP) }
 
 func (b *openBLAS) resume() error { return b.signal(syscall.SIGCONT) }

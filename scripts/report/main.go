@@ -13,12 +13,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -29,13 +29,15 @@ import (
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr, bench.FiveRates))
+	command.Main(func(_ context.Context, args []string, stdout, stderr io.Writer) int {
+		return run(args, stdout, stderr, bench.FiveRates)
+	})
 }
 
 // measure is bench.FiveRates, or what a test puts in its place.
 type measure = func(bench.Sizes, bench.Options) ([]bench.Rate, error)
 
-// run returns the exit code: 0, 1 for a failure, 2 for a mistake in the call.
+// run returns the exit code; see [command.Run].
 func run(args []string, stdout, stderr io.Writer, rates measure) int {
 	return command.Run("report", stderr, func() (choice, error) { return parse(args, stdout) }, func(c choice) error {
 		switch {
@@ -141,6 +143,9 @@ func printAll(w io.Writer, asJSON bool) error {
 }
 
 func printRates(stdout, stderr io.Writer, sizes bench.Sizes, rates measure) error {
+	if err := sizes.Validate(); err != nil {
+		return err // before it says that it measures
+	}
 	fmt.Fprintln(stderr, "measuring five rates of this machine …")
 	measured, err := rates(sizes, bench.Options{})
 	if err != nil {

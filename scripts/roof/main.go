@@ -4,6 +4,7 @@
 //	go run ./scripts/roof --quick                   about 5 seconds, fewer samples
 //	go run ./scripts/roof --time 60s --memory 8GiB  as long and as much as you say
 //	go run ./scripts/roof --json                    print the machine file as well
+//	go run ./scripts/roof --bench                   print the samples for benchstat
 //	go run ./scripts/roof --compare a.json b.json   print two files side by side
 //
 // The file is my-roof.json in the checkout, or what --out says. It appears when
@@ -19,51 +20,45 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
+	"memorywall/pkg/bench"
 	"memorywall/pkg/machine"
 	"memorywall/scripts/internal/command"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr, machine.Measure)
-	stop()
-	os.Exit(code)
+	command.Main(func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+		return run(ctx, args, stdout, stderr, machine.Measure)
+	})
 }
 
 // measure is machine.Measure, or what a test puts in its place.
 type measure = func(context.Context, machine.Options) (machine.Machine, error)
 
-// run returns the exit code: 0, 1 for a failure, 2 for a mistake in the call,
-// 130 for an interrupt.
+// run returns the exit code; see [command.Run].
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, roof measure) int {
 	return command.Run("roof", stderr, func() (choice, error) { return parse(args, stdout) }, func(c choice) error {
 		if c.compare != nil {
 			return compare(stdout, c.compare)
 		}
-		err := measureAndSave(ctx, c, stdout, stderr, roof)
-		if errors.Is(err, context.Canceled) {
-			return command.Stop{Code: 130, Why: "stopped, nothing was written"}
-		}
-		return err
+		return measureAndSave(ctx, c, stdout, stderr, roof)
 	})
 }
 
 type choice struct {
 	out     string
 	json    bool
+	bench   bool
 	compare []string
 	options machine.Options
 	given   map[string]string // the flags that were given, and their values
 }
 
-const usage = "usage: go run ./scripts/roof [--quick | --time D] [--threads N] [--memory SIZE] [--out FILE] [--json]\n" +
+const usage = "usage: go run ./scripts/roof [--quick | --time D] [--threads N] [--memory SIZE] [--out FILE] [--json | --bench]\n" +
 	"       go run ./scripts/roof --compare FILE FILE"
 
 func parse(args []string, help io.Writer) (choice, error) {
@@ -74,6 +69,7 @@ func parse(args []string, help io.Writer) (choice, error) {
 	f.StringVar(&c.out, "out", "", "the `file` to write (default: my-roof.json in the checkout); a file that is there is replaced,\n"+
 		"and if its run measured longer, as when --quick follows a full run, a line says so before this one begins")
 	f.BoolVar(&c.json, "json", false, "print the machine file instead of the tables; it is written too")
+	f.BoolVar(&c.bench, "bench", false, "print the samples in the Go benchmark format, for benchstat; the file is written too")
 	f.BoolVar(&quick, "quick", false, fmt.Sprintf("take %v instead of %v", machine.QuickTime, machine.DefaultTime))
 	f.DurationVar(&c.options.Time, "time", 0, "how long to measure, for instance 60s")
 	f.IntVar(&c.options.Threads, "threads", 0, "how many threads \"all cores\" are (default: as many as may run at once)")
@@ -95,6 +91,9 @@ func parse(args []string, help io.Writer) (choice, error) {
 	if err := command.OnlyFlags(f); err != nil {
 		return c, err
 	}
+	if c.json && c.bench {
+		return c, errors.New("--json and --bench are given: choose one")
+	}
 	if quick && has("time") {
 		return c, errors.New("--quick and --time are given: choose one")
 	}
@@ -114,22 +113,25 @@ func parse(args []string, help io.Writer) (choice, error) {
 	return c, nil
 }
 
+// units of --memory, in bytes, the longest suffixes first.
+var units = []struct {
+	suffix string
+	bytes  float64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
+
 // parseSize reads bytes with a unit, such as 512MiB.
 func parseSize(s string) (int64, error) {
-	for _, u := range []struct {
-		suffix string
-		bytes  float64
-	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}} {
-		if !strings.HasSuffix(s, u.suffix) {
-			continue
+	var names []string
+	for _, u := range units {
+		number, ok := strings.CutSuffix(s, u.suffix)
+		if v, err := strconv.ParseFloat(strings.TrimSpace(number), 64); ok && err == nil && v*u.bytes >= 1 && v*u.bytes < 1<<62 {
+			return int64(v * u.bytes), nil
 		}
-		v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(s, u.suffix)), 64)
-		if n := v * u.bytes; err == nil && n >= 1 && n < 1<<62 {
-			return int64(n), nil
+		if u.suffix != "" {
+			names = append(names, u.suffix)
 		}
-		break
 	}
-	return 0, fmt.Errorf("--memory is %q: it must be a size such as 512MiB or 4GiB", s)
+	return 0, fmt.Errorf("--memory is %.100q: it must be a size such as 512MiB or 4GiB; the units are %s", s, strings.Join(names, ", "))
 }
 
 func measureAndSave(ctx context.Context, c choice, stdout, stderr io.Writer, roof measure) error {
@@ -139,7 +141,7 @@ func measureAndSave(ctx context.Context, c choice, stdout, stderr io.Writer, roo
 	progress := bar(stderr)
 	c.options.Progress = func(done, total int) {
 		if done == 0 {
-			io.WriteString(stderr, replaced(c)) //nolint:errcheck // a remark
+			io.WriteString(stderr, command.Line(replaced(c))) //nolint:errcheck // a remark
 		}
 		progress(done, total)
 	}
@@ -160,10 +162,13 @@ func measureAndSave(ctx context.Context, c choice, stdout, stderr io.Writer, roo
 		}
 		return errors.Join(unsaved, err)
 	}
+	if c.bench {
+		return errors.Join(unsaved, bench.WriteBenchmarks(stdout, m.Measured.Host.CPU, m.Measured.Results()...))
+	}
 	var b strings.Builder
 	printMachine(&b, m)
 	if unsaved == nil {
-		fmt.Fprintf(&b, "\nWritten to %s\n", c.out)
+		fmt.Fprintf(&b, "\nWritten to %s\n", command.Line(c.out))
 	}
 	_, err = io.WriteString(stdout, b.String())
 	return errors.Join(unsaved, err)
@@ -175,30 +180,37 @@ func writable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("cannot write %s: it is no regular file; nothing was measured", path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	target := machine.Target(path)
+	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp")
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w; nothing was measured", path, errors.Unwrap(err))
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// replaced returns a line about the run in the file to be written, if that one
-// measured longer than this one will.
+// replaced returns a line about the run in the file to be written, if that one was
+// asked to measure longer than this one is. How long a run took does not count: it
+// ends when its figures are found.
 func replaced(c choice) string {
 	before, err := machine.Load(c.out)
 	if err != nil || before.Measured == nil {
 		return ""
 	}
-	took, now := before.Measured.Seconds, cmp.Or(c.options.Time, machine.DefaultTime)
-	if took < 1.5*now.Seconds() {
+	d := before.Measured
+	asked := d.Asked
+	if asked == 0 { // an older file; its runs took about as long as they were asked to, or less
+		asked = d.Seconds
+	}
+	now := cmp.Or(c.options.Time, machine.DefaultTime)
+	if asked <= now.Seconds()*1.01 {
 		return ""
 	}
 	kind := "a longer run"
-	if took >= machine.DefaultTime.Seconds() {
+	if asked >= machine.DefaultTime.Seconds() {
 		kind = "a full run"
 	}
-	return fmt.Sprintf("roof: %s holds %s, of %.0f s from %s: this one of %v will replace it (Ctrl-C keeps it, --out FILE keeps both)\n",
-		c.out, kind, took, before.Measured.Date, now)
+	return fmt.Sprintf("roof: %s holds %s, of up to %.3g s from %s: this one of up to %v will replace it (Ctrl-C keeps it, --out FILE keeps both)\n",
+		c.out, kind, asked, d.Date, now)
 }
 
 // named returns an error about an option of the measurement as one about the

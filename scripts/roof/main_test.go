@@ -152,7 +152,8 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// A run says what it replaces, if that measured longer.
+// A run says what it replaces, if that was asked to measure longer. How long it took
+// is no measure: a full run may end early.
 func TestReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mine.json")
 	begin := func(ctx context.Context, o machine.Options) (machine.Machine, error) {
@@ -160,25 +161,79 @@ func TestReplaced(t *testing.T) {
 		return fake(ctx, o)
 	}
 	for _, c := range []struct {
-		seconds float64
-		args    []string
-		want    string
+		asked, took float64
+		args        []string
+		want        string
 	}{
-		{12.4, []string{"--quick"}, path + " holds a full run, of 12 s from 2026-01-02T03:04:05Z: this one of 4s will replace it"},
-		{8, []string{"--quick"}, path + " holds a longer run, of 8 s"},
-		{60, nil, path + " holds a full run, of 60 s from 2026-01-02T03:04:05Z: this one of 12s will replace it"},
-		{12.4, nil, ""},
-		{4.2, []string{"--quick"}, ""},
-		{12.4, []string{"--time", "20s"}, ""},
+		{12, 5, []string{"--quick"}, path + " holds a full run, of up to 12 s from 2026-01-02T03:04:05Z: this one of up to 4s will replace it"},
+		{8, 8, []string{"--quick"}, path + " holds a longer run, of up to 8 s"},
+		{60, 20, nil, path + " holds a full run, of up to 60 s from 2026-01-02T03:04:05Z: this one of up to 12s will replace it"},
+		{12, 12.4, nil, ""},
+		{4, 4.2, []string{"--quick"}, ""},
+		{0.05, 0.9, []string{"--time", "50ms"}, ""}, // it takes longer than asked, twice
+		{12, 12.4, []string{"--time", "20s"}, ""},
+		{0, 12.4, []string{"--quick"}, "a full run, of up to 12.4 s"}, // an older file
 	} {
 		m := mine(200e9)
-		m.Measured.Seconds = c.seconds
+		m.Measured.Asked, m.Measured.Seconds = c.asked, c.took
 		if err := machine.Save(path, m); err != nil {
 			t.Fatal(err)
 		}
 		code, _, stderr := call(t, begin, append(c.args, "--out", path)...)
 		if code != 0 || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "replace") != (c.want != "") {
-			t.Errorf("%v after %v s: code %d, %q, want %q", c.args, c.seconds, code, stderr, c.want)
+			t.Errorf("%v after %v s of %v: code %d, %q, want %q", c.args, c.took, c.asked, code, stderr, c.want)
+		}
+	}
+}
+
+// A link is followed, also one to a file that is not there yet, and a file keeps its
+// mode.
+func TestLinkAndMode(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real.json"), filepath.Join(dir, "link.json")
+	if err := os.Symlink("real.json", link); err != nil {
+		t.Skip(err)
+	}
+	for _, mode := range []os.FileMode{0o644, 0o600} {
+		if code, out, stderr := call(t, fake, "--out", link); code != 0 || !strings.Contains(out, "Written to "+link) {
+			t.Fatalf("code %d, %s", code, stderr)
+		}
+		info, err := os.Stat(real)
+		if at, _ := os.Readlink(link); err != nil || at != "real.json" || info.Mode().Perm() != mode {
+			t.Errorf("the link names %q, and the file's mode is %v (%v); want %v", at, info.Mode(), err, mode)
+		}
+		if err := os.Chmod(real, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("%d files are left (%v)", len(entries), err)
+	}
+}
+
+// What a file holds reaches a terminal without its control characters.
+func TestControlCharacters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.json")
+	m := mine(1e9)
+	m.Name = "evil \x1b[2J\x07 name"
+	if err := machine.Save(path, m); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := call(t, fake, "--compare", path, path); code != 0 || strings.ContainsAny(out, "\x1b\x07") || !strings.Contains(out, `evil \x1b[2J\a name`) {
+		t.Errorf("code %d, %q", code, out)
+	}
+	for _, args := range [][]string{{"--compare", "a\x1b[2J", "b"}, {"--out", "no\x1b[2Jwhere/x"}, {"--x\x1b[2J\nsecond line"}, {"--memory", "9\x1bK"}} {
+		if code, _, stderr := call(t, fake, args...); code == 0 || strings.Contains(stderr, "\x1b") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%q: code %d, %q", args, code, stderr)
+		}
+	}
+}
+
+func TestBenchmarkFormat(t *testing.T) {
+	code, out, stderr := call(t, fake, "--bench", "--out", filepath.Join(t.TempDir(), "x.json"))
+	for _, want := range []string{"cpu: some CPU\n", "BenchmarkPeak/isa=avx2/format=FP32-2\t1\t5000 ns/op\t200 GFLOP/s\n", "BenchmarkBandwidth/isa=avx2/loop=load/bytes=4096-1\t1\t"} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("code %d, %s: no %q in\n%s", code, stderr, want, out)
 		}
 	}
 }
@@ -245,6 +300,8 @@ func TestMistakes(t *testing.T) {
 		{[]string{"file.json"}, 2, `argument is "file.json"`},
 		{[]string{"--quick", "--time", "3s"}, 2, "choose one"},
 		{[]string{"--memory", "much"}, 2, `--memory is "much"`},
+		{[]string{"--memory", "100XB"}, 2, "the units are KiB, MiB, GiB, TiB, kB, MB, GB, TB, B"},
+		{[]string{"--json", "--bench"}, 2, "choose one"},
 		{[]string{"--memory", "-1GiB"}, 2, `--memory is "-1GiB"`},
 		{[]string{"--compare", "a.json"}, 2, "two machine files"},
 		{[]string{"--compare", "--json", "a.json", "b.json"}, 2, "no other flag"},
@@ -260,7 +317,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestParseSize(t *testing.T) {
-	for s, want := range map[string]int64{"1": 1, "3B": 3, "2KiB": 2048, "1.5 MiB": 3 << 19, "4GiB": 4 << 30, "1GB": 1e9, "2MB": 2e6, "3kB": 3000} {
+	for s, want := range map[string]int64{"1": 1, "3B": 3, "2KiB": 2048, "1.5 MiB": 3 << 19, "4GiB": 4 << 30, "1GB": 1e9, "100TB": 100e12, "2TiB": 2 << 40, "2MB": 2e6, "3kB": 3000} {
 		if got, err := parseSize(s); err != nil || got != want {
 			t.Errorf("%s: %d, %v, want %d", s, got, err, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"memorywall/pkg/machine"
+	"memorywall/scripts/internal/command"
 )
 
 // names of the number formats as programs call them.
@@ -252,6 +253,6 @@ func compare(w io.Writer, paths []string) error {
 		add(p.name, p.values, giga)
 	}
 	columns(&b, rows)
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, command.Line(b.String()))
 	return err
 }

@@ -3,17 +3,24 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode"
 )
 
 // Exit codes beside 0 and that of a [Stop].
 const (
-	failed  = 1
-	mistake = 2 // in the call
+	failed      = 1
+	mistake     = 2 // in the call
+	interrupted = 130
 )
 
 // A Stop ends a command with an exit code of its own.
@@ -28,10 +35,37 @@ func (s Stop) Error() string { return s.Why }
 // value that does not suit this machine.
 func Mistake(why string) Stop { return Stop{mistake, why} }
 
+// Main runs a command with a context that an interrupt (Ctrl-C, SIGTERM) ends, and
+// what it prints checked: a full disk is a failure, also if run does not look.
+func Main(run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	out := &checked{w: os.Stdout}
+	code := run(ctx, os.Args[1:], out, os.Stderr)
+	if code == 0 && out.err != nil {
+		fmt.Fprintf(os.Stderr, "cannot write: %v\n", out.err)
+		code = failed
+	}
+	os.Exit(code)
+}
+
+// checked keeps the first error of a writer.
+type checked struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
+}
+
 // Run reads the call with parse and does what it asks for. An error is told on
-// stderr behind the command's name. The exit code is 0, also for a call for help
-// ([flag.ErrHelp]); 2 for any other error of parse; and for one of do that of a
-// [Stop], else 1.
+// stderr behind the command's name, [Line] by line. The exit code is 0, also for a
+// call for help ([flag.ErrHelp]); 2 for any other error of parse; and for one of do
+// that of a [Stop], 130 for an interrupt, else 1.
 func Run[C any](name string, stderr io.Writer, parse func() (C, error), do func(C) error) int {
 	code := mistake
 	c, err := parse()
@@ -44,11 +78,37 @@ func Run[C any](name string, stderr io.Writer, parse func() (C, error), do func(
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(stderr, "%s: %v\n", name, err)
+	if errors.Is(err, context.Canceled) {
+		err = Stop{interrupted, "stopped, nothing was written"}
+	}
+	fmt.Fprintf(stderr, "%s: %s\n", name, Line(err.Error()))
 	if stop := (Stop{}); errors.As(err, &stop) {
 		code = stop.Code
 	}
 	return code
+}
+
+// Line returns a text for a terminal: control characters, which a file's name or its
+// content may hold, are spelt out, and lines that are longer than any message of ours
+// are cut.
+func Line(text string) string {
+	const longest = 400
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		var b strings.Builder
+		for _, r := range line {
+			if unicode.IsControl(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r) {
+				b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+				continue
+			}
+			b.WriteRune(r)
+		}
+		lines[i] = b.String()
+		if cut := []rune(lines[i]); len(cut) > longest {
+			lines[i] = string(cut[:longest]) + " …"
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Parse reads the flags of f, which is made with [flag.ContinueOnError]. A call
@@ -67,7 +127,7 @@ func Parse(f *flag.FlagSet, args []string, help io.Writer, usage, after string) 
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%w; --help tells the flags", err)
+		return fmt.Errorf("%s; --help tells the flags", strings.ReplaceAll(err.Error(), "\n", `\n`))
 	}
 	return nil
 }
@@ -75,13 +135,16 @@ func Parse(f *flag.FlagSet, args []string, help io.Writer, usage, after string) 
 // OnlyFlags returns an error if there is more than flags.
 func OnlyFlags(f *flag.FlagSet) error {
 	if f.NArg() > 0 {
-		return fmt.Errorf("argument is %q: there are only flags; --help tells them", f.Arg(0))
+		return fmt.Errorf("argument is %.100q: there are only flags; --help tells them", f.Arg(0))
 	}
 	return nil
 }
 
 // Terminal reports whether w is one.
 func Terminal(w io.Writer) bool {
+	if c, ok := w.(*checked); ok {
+		w = c.w
+	}
 	f, ok := w.(*os.File)
 	if !ok {
 		return false

@@ -1,10 +1,13 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,6 +27,9 @@ func TestRun(t *testing.T) {
 		{nil, plain, 1, "try: no room\n", true},
 		{nil, Mistake("--n is 0"), 2, "try: --n is 0\n", true},
 		{nil, fmt.Errorf("asked: %w", Stop{130, "stopped"}), 130, "try: asked: stopped\n", true},
+		{nil, fmt.Errorf("in the middle: %w", context.Canceled), 130, "try: stopped, nothing was written\n", true},
+		{nil, errors.New("a\tname\x1b[31m\u202e"), 1, `try: a\tname\x1b[31m\u202e` + "\n", true},
+		{nil, errors.New("one\n" + strings.Repeat("é", 500)), 1, "try: one\n" + strings.Repeat("é", 400) + " …\n", true},
 	} {
 		var stderr strings.Builder
 		does := false
@@ -47,6 +53,7 @@ func TestParse(t *testing.T) {
 		{args: []string{"--n", "3"}},
 		{[]string{"--help"}, "usage: try\n  -n int\n", "and so on\n", flag.ErrHelp.Error()},
 		{[]string{"-h"}, "usage: try\n  -n int\n", "and so on\n", flag.ErrHelp.Error()},
+		{args: []string{"--m\nnext"}, err: `flag provided but not defined: -m\nnext; --help tells the flags`},
 		{args: []string{"--m"}, err: "flag provided but not defined: -m; --help tells the flags"},
 		{args: []string{"--n", "3", "now"}, err: `argument is "now": there are only flags; --help tells them`},
 	} {
@@ -82,5 +89,64 @@ func TestTerminal(t *testing.T) {
 	defer device.Close()
 	if !Terminal(device) {
 		t.Errorf("%s, a character device as terminals are, is taken for none", os.DevNull)
+	}
+}
+
+// A command whose output cannot be written has failed, also if it does not look, and
+// an interrupt ends it.
+func TestMain(m *testing.M) {
+	switch os.Getenv("COMMAND_TEST") {
+	case "print":
+		Main(func(_ context.Context, _ []string, stdout, _ io.Writer) int {
+			fmt.Fprintln(stdout, "much")
+			return 0
+		})
+	case "wait":
+		Main(func(ctx context.Context, _ []string, stdout, stderr io.Writer) int {
+			return Run("try", stderr, func() (int, error) { return 0, nil }, func(int) error {
+				fmt.Fprintln(stdout, "waiting")
+				<-ctx.Done()
+				return ctx.Err()
+			})
+		})
+	}
+	os.Exit(m.Run())
+}
+
+func TestFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "COMMAND_TEST=print")
+	var stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = full, &stderr
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "cannot write: ") {
+		t.Errorf("%v, %q", err, stderr.String())
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "COMMAND_TEST=wait")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 8)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 || stderr.String() != "try: stopped, nothing was written\n" {
+		t.Errorf("%v, %q", err, stderr.String())
 	}
 }

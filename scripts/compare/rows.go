@@ -1,0 +1,434 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"memorywall/pkg/bench"
+	"memorywall/pkg/machine"
+	"memorywall/pkg/matmul"
+)
+
+// A shape is one line of the comparison: what is done (op, one of ops), in which
+// type, in which size.
+type shape struct {
+	op, dtype string
+	m, n, k   int
+	threads   int
+	weights   bool // meant to be bound by memory: rotates over many matrices of weights
+}
+
+func (s shape) String() string {
+	return fmt.Sprintf("%s %s %d×%d×%d, %s", s.op, s.dtype, s.m, s.n, s.k, bench.Plural(s.threads, "thread"))
+}
+
+// A job is how a shape is measured.
+type job struct {
+	ours  bench.Case  // its Verify checks the whole product, and its work is that of the model
+	gonum *bench.Case // nil where there is none
+	// blas is the command that makes OpenBLAS ready for the same, and first the first
+	// element of its result; "" where it has no such operation.
+	blas  string
+	first float64
+	// read returns what a call reads from memory, nil where that is no roof of it.
+	read     func() []byte
+	copies   int  // matrices in rotation
+	resident bool // they may stay in the last-level cache
+}
+
+// ops are the operations by name, which are also the groups that --only takes. To
+// add one, say here how a shape of it is measured, and add its shapes to allShapes.
+var ops = map[string]func(*meter, shape) (job, error){
+	"gemm": byType(gemm[float32], gemm[float64]), // C[m×n] = A[m×k]·B[k×n]
+	"gemv": byType(gemv[float32], gemv[float64]), // y = A·x with A of m×k; n = 1
+}
+
+// byType chooses by the type of a shape.
+func byType(f32, f64 func(*meter, shape) (job, error)) func(*meter, shape) (job, error) {
+	return func(m *meter, s shape) (job, error) {
+		if s.dtype == "float64" {
+			return f64(m, s)
+		}
+		return f32(m, s)
+	}
+}
+
+func allShapes(quick bool, cores int) []shape {
+	var all []shape
+	threads := slices.Compact([]int{1, cores})
+	square := func(dtype string, t int, sizes ...int) {
+		for _, n := range sizes {
+			all = append(all, shape{op: "gemm", dtype: dtype, m: n, n: n, k: n, threads: t})
+		}
+	}
+	for _, dtype := range []string{"float32", "float64"} {
+		for _, t := range threads {
+			switch {
+			case !quick:
+				square(dtype, t, 512, 1024, 2048, 4096)
+			case dtype == "float32":
+				square(dtype, t, 512, 1024)
+			default:
+				square(dtype, t, 512)
+			}
+		}
+	}
+	for _, t := range threads {
+		if quick {
+			square("float32", t, 255)
+			continue
+		}
+		square("float32", t, 255, 1000, 1023)
+	}
+	for _, n := range []int{16, 32, 64, 96} {
+		if quick && n > 32 {
+			break
+		}
+		square("float32", 1, n)
+	}
+	for _, m := range []int{1, 2, 4, 8, 16, 32, 64} {
+		if quick && (m == 2 || m == 8 || m == 64) {
+			continue
+		}
+		all = append(all, shape{op: "gemm", dtype: "float32", m: m, n: 4096, k: 4096, threads: cores, weights: true})
+	}
+	for _, t := range threads {
+		if quick && t < cores {
+			continue
+		}
+		all = append(all, shape{op: "gemv", dtype: "float32", m: 4096, n: 1, k: 4096, threads: t, weights: true})
+	}
+	return all
+}
+
+// A meter measures shapes.
+type meter struct {
+	ctx    context.Context
+	isa    string
+	blas   *openBLAS // nil if missing
+	quick  bool
+	memory int64 // most bytes of weights on each side
+	host   machine.Host
+
+	crews map[int]*bench.Crew
+	read  map[int]float64 // bandwidth of so many threads, GB/s
+	rings map[string]ring // the weights of the last shape: filling them takes longer than a turn
+}
+
+// ring is a [bench.Ring] of any type.
+type ring interface{ Close() }
+
+func (m *meter) close() {
+	for _, c := range m.crews {
+		c.Close()
+	}
+	for _, r := range m.rings {
+		r.Close()
+	}
+}
+
+func (m *meter) crew(threads int) *bench.Crew {
+	if m.crews == nil {
+		m.crews = map[int]*bench.Crew{}
+	}
+	if m.crews[threads] == nil {
+		m.crews[threads] = bench.NewCrew(threads)
+	}
+	return m.crews[threads]
+}
+
+// weights returns rows×cols matrices: enough to leave the caches of so many threads,
+// or one for 0.
+func weights[T matmul.Float](m *meter, rows, cols, threads int) (*bench.Ring[T], error) {
+	key := fmt.Sprintf("%T %d×%d on %d", T(0), rows, cols, threads)
+	if r, ok := m.rings[key]; ok {
+		return r.(*bench.Ring[T]), nil
+	}
+	for _, r := range m.rings {
+		r.Close()
+	}
+	m.rings = nil
+	r, err := bench.NewRing[T](rows, cols, threads, m.memory, m.host)
+	if err == nil {
+		m.rings = map[string]ring{key: r}
+	}
+	return r, err
+}
+
+func gemm[T matmul.Float](m *meter, s shape) (job, error) {
+	mul, err := matmul.New[T](matmul.ISA(m.isa), matmul.Threads(s.threads))
+	if err != nil {
+		return job{}, err
+	}
+	b, err := weights[T](m, s.k, s.n, rotating(s))
+	if err != nil {
+		return job{}, err
+	}
+	j := rotated(b, s)
+	j.ours = bench.Multiply("ours", s.m, s.n, s.k, s.threads, mul, b)
+	if side := max(s.m, s.n, s.k); side <= 1024 && s.threads != 1 { // it uses all cores by itself
+		c := bench.Multiply("gonum", s.m, s.n, s.k, bench.GonumThreads(s.m, s.n, s.threads), matmul.Gonum[T], b)
+		j.gonum = &c
+	}
+	j.blas = fmt.Sprintf("gemm %s %d %d %d %d", letter(s.dtype), s.m, s.n, s.k, j.copies)
+	for p := range s.k {
+		j.first += filled(p) * filled(p*s.n)
+	}
+	return j, nil
+}
+
+func gemv[T matmul.Float](m *meter, s shape) (job, error) {
+	mul, err := matmul.NewVec[T](matmul.ISA(m.isa), matmul.Threads(s.threads))
+	if err != nil {
+		return job{}, err
+	}
+	a, err := weights[T](m, s.m, s.k, rotating(s))
+	if err != nil {
+		return job{}, err
+	}
+	j := rotated(a, s)
+	j.ours = bench.MultiplyVec("ours", s.m, s.k, s.threads, mul, a)
+	j.ours.Work.Bytes += float64(unsafe.Sizeof(T(0))) * float64(s.m+s.k) // x and y
+	if s.threads == 1 {                                                  // it uses one
+		c := bench.MultiplyVec("gonum", s.m, s.k, 1, matmul.GonumMatVec[T], a)
+		j.gonum = &c
+	}
+	j.blas = fmt.Sprintf("gemv %s %d %d %d", letter(s.dtype), s.m, s.k, j.copies)
+	for p := range s.k {
+		j.first += filled(p) * filled(p)
+	}
+	return j, nil
+}
+
+func letter(dtype string) string { return map[string]string{"float32": "s", "float64": "d"}[dtype] }
+
+// filled is element i of each matrix of the helper.
+func filled(i int) float64 { return float64(i%7) - 3 }
+
+// rotating returns the threads whose caches the weights of a shape are to leave.
+func rotating(s shape) int {
+	if s.weights {
+		return s.threads
+	}
+	return 0
+}
+
+// rotated returns a job whose weights are a ring's.
+func rotated[T matmul.Float](r *bench.Ring[T], s shape) job {
+	j := job{copies: r.Len(), resident: r.Doubt != ""}
+	if s.weights {
+		j.read = func() []byte { return rawBytes(r.Next()) }
+	}
+	return j
+}
+
+func rawBytes[T matmul.Float](x []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(T(0))))
+}
+
+// measure times a shape's multiplies and roofs, in turn. Each product is verified as a
+// whole before it is timed.
+func (m *meter) measure(s shape) (Row, error) {
+	j, err := ops[s.op](m, s)
+	if err != nil {
+		return Row{}, err
+	}
+	roof := machine.Peak[float32]
+	if s.dtype == "float64" {
+		roof = machine.Peak[float64]
+	}
+	peak, _, err := roof(m.crew(s.threads), m.isa)
+	if err != nil {
+		return Row{}, err
+	}
+	cases := []bench.Case{j.ours, peak}
+	if j.read != nil {
+		read, err := machine.Read(m.crew(s.threads), j.read)
+		if err != nil {
+			return Row{}, err
+		}
+		cases = append(cases, read)
+	}
+	if j.blas != "" && m.blas != nil {
+		theirs, err := m.blas.job(j.blas, s.threads, j.first)
+		if err != nil {
+			return Row{}, err
+		}
+		cases = append(cases, theirs)
+	}
+	o := bench.Options{MinTime: 30 * time.Millisecond, Samples: 9, Time: 2500 * time.Millisecond, SpreadLimit: spread}
+	if m.quick {
+		o.Samples, o.Time = 5, 800*time.Millisecond
+	}
+	results, err := bench.CompareContext(m.ctx, o, cases...)
+	if err != nil {
+		return Row{}, err
+	}
+	// A roof is the best that was ever seen: its loops run by themselves too.
+	for i := 1; i < len(cases); i++ {
+		if cases[i].MinTime > 0 {
+			alone, err := bench.Sample(m.ctx, bench.Options{Time: 50 * time.Millisecond}, cases[i])
+			if err != nil {
+				return Row{}, err
+			}
+			if alone[0].Min < results[i].Min {
+				results[i] = alone[0]
+			}
+		}
+	}
+	ours, top := results[0], results[1]
+	row := Row{Op: s.op, DType: s.dtype, M: s.m, N: s.n, K: s.k, Threads: s.threads, ISA: m.isa, Copies: j.copies, Resident: j.resident,
+		weights: s.weights, Turns: len(ours.Samples), Ours: ours.GFLOPS(), OursMedian: median(ours), OursGBps: ours.GBps(), Peak: top.GFLOPS()}
+	row.results = []bench.Result{ours}
+	for _, r := range results[2:] {
+		if r.Name == openBLASName {
+			row.results = append(row.results, r)
+			ratio := r.Min / ours.Min
+			best, middle := row.Ours/ratio, row.Ours*ours.Min/r.Median
+			row.OpenBLAS, row.OpenBLASMedian, row.RatioOpenBLAS = &best, &middle, &ratio
+		} else {
+			row.ReadGBps = r.GBps()
+		}
+	}
+	if row.ReadGBps == 0 {
+		if row.ReadGBps, err = m.bandwidth(s.threads); err != nil {
+			return Row{}, err
+		}
+	}
+	mathT, memT := ours.Work.FLOPs/(row.Peak*1e9), ours.Work.Bytes/(row.ReadGBps*1e9)
+	if !s.weights && s.n <= inCache {
+		memT = 0
+	}
+	row.Attainable = ours.Work.FLOPs / max(mathT, memT) * 1e-9
+	row.Serial = ours.Work.FLOPs / (mathT + memT) * 1e-9
+	row.RatioPeak = row.Ours / row.Peak
+	row.RatioAttainable = row.Ours / row.Attainable
+	if j.gonum != nil {
+		r, err := bench.CompareContext(m.ctx, bench.Options{MinTime: 1, Samples: 3}, *j.gonum)
+		if err != nil {
+			return Row{}, err
+		}
+		best := r[0].GFLOPS()
+		row.Gonum = &best
+	}
+	return row, nil
+}
+
+// inCache is the side of square matrices that stay in a core's own caches from
+// call to call, so that memory is no roof of theirs.
+const inCache = 256
+
+func median(r bench.Result) float64 { return r.GFLOPS() * r.Min / r.Median }
+
+// bandwidth measures the memory roof of so many threads for the shapes that
+// compute holds back: once a run.
+func (m *meter) bandwidth(threads int) (float64, error) {
+	if v, ok := m.read[threads]; ok {
+		return v, nil
+	}
+	r, err := bench.NewRing[float64](4096, 4096, threads, m.memory, m.host)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	c, err := machine.Read(m.crew(threads), func() []byte { return rawBytes(r.Next()) })
+	if err != nil {
+		return 0, err
+	}
+	results, err := bench.Sample(m.ctx, bench.Options{Time: 500 * time.Millisecond}, c)
+	if err != nil {
+		return 0, err
+	}
+	if m.read == nil {
+		m.read = map[int]float64{}
+	}
+	m.read[threads] = results[0].GBps()
+	return m.read[threads], nil
+}
+
+const openBLASName = "OpenBLAS"
+
+// job returns a case for a command of the helper. Its worker threads wait for the next
+// call in a busy loop, for about a tenth of a second: they would take the cores from
+// whoever has the next turn, so that the helper is stopped outside of its own.
+func (b *openBLAS) job(command string, threads int, first float64) (bench.Case, error) {
+	run := func(calls int) (time.Duration, error) {
+		if err := b.resume(); err != nil {
+			return 0, err
+		}
+		// A call that is not timed wakes the threads and gets the caches back.
+		_, got, err := b.run(1)
+		if err == nil && !(math.Abs(got-first) <= 0) {
+			err = fmt.Errorf("the result begins with %v: it must be %v", got, first)
+		}
+		var seconds float64
+		if err == nil {
+			seconds, _, err = b.run(calls)
+		}
+		return time.Duration(seconds * 1e9), errors.Join(err, b.pause())
+	}
+	if err := b.resume(); err != nil {
+		return bench.Case{}, err
+	}
+	err := errors.Join(b.tell("threads %d", threads), b.tell("%s", command), b.pause())
+	return bench.Case{Name: openBLASName, Warm: func() {}, Timed: run}, err
+}
+
+const (
+	// spread: a median of the times so far above the best, which is 20% below the best
+	// rate, says that turns were disturbed.
+	spread = 0.25
+	// Several threads on idle cores of their own do at least so many times the work of one,
+	// however the clock falls when more cores are busy.
+	minGain = 1.3
+)
+
+// doubt returns why a row may be wrong, or nothing. The rows are those that were
+// measured before it.
+func doubt(r Row, before []Row) string {
+	var all []string
+	low := func(name string, median, best float64) {
+		if median < best/(1+spread) {
+			all = append(all, fmt.Sprintf("the median of %s is %.0f%% below its best", name, 100*(1-median/best)))
+		}
+	}
+	low("ours", r.OursMedian, r.Ours)
+	if r.OpenBLAS != nil && r.OpenBLASMedian != nil {
+		low("openblas", *r.OpenBLASMedian, *r.OpenBLAS)
+	}
+	one := 0.0
+	for _, b := range before {
+		if b.DType == r.DType && b.ISA == r.ISA && b.Threads == 1 {
+			one = max(one, b.Peak)
+		}
+	}
+	if r.Threads > 1 && r.Peak < minGain*one {
+		all = append(all, fmt.Sprintf("the peak of %d threads is %.2f times that of one", r.Threads, r.Peak/one))
+	}
+	return strings.Join(all, ", ")
+}
+
+// summary returns a line on the doubtful rows, or nothing if there are none.
+func summary(rows []Row) string {
+	n := 0
+	for _, r := range rows {
+		if r.Doubt != "" {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	is := "are"
+	if n == 1 {
+		is = "is"
+	}
+	return fmt.Sprintf("%d of %s %s doubtful: a median lies more than 20%% below its best, or several threads have a peak below 1.3 times that of one; "+
+		"other work on the machine, a changing clock or threads that share a core do that: run it again when the machine is quiet\n", n, bench.Plural(len(rows), "row"), is)
+}
