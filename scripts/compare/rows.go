@@ -32,10 +32,10 @@ func (s shape) String() string {
 type job struct {
 	ours  bench.Case  // its Verify checks the whole product, and its work is that of the model
 	gonum *bench.Case // nil where there is none
-	// blas is the command that makes OpenBLAS ready for the same, and first the first
-	// element of its result; "" where it has no such operation.
+	// blas is the command that makes OpenBLAS ready for the same; "" where it has no
+	// such operation. first is the first element of its result with one of the copies.
 	blas  string
-	first float64
+	first func(copy int) float64
 	// read returns what a call reads from memory, nil where that is no roof of it.
 	read     func() []byte
 	copies   int  // matrices in rotation
@@ -177,8 +177,11 @@ func gemm[T matmul.Float](m *meter, s shape) (job, error) {
 		j.gonum = &c
 	}
 	j.blas = fmt.Sprintf("gemm %s %d %d %d %d", letter(s.dtype), s.m, s.n, s.k, j.copies)
-	for p := range s.k {
-		j.first += filled(p) * filled(p*s.n)
+	j.first = func(copy int) (sum float64) {
+		for p := range s.k {
+			sum += filled(p) * filled(copy*s.k*s.n+p*s.n)
+		}
+		return sum
 	}
 	return j, nil
 }
@@ -200,15 +203,18 @@ func gemv[T matmul.Float](m *meter, s shape) (job, error) {
 		j.gonum = &c
 	}
 	j.blas = fmt.Sprintf("gemv %s %d %d %d", letter(s.dtype), s.m, s.k, j.copies)
-	for p := range s.k {
-		j.first += filled(p) * filled(p)
+	j.first = func(copy int) (sum float64) {
+		for p := range s.k {
+			sum += filled(copy*s.m*s.k+p) * filled(p)
+		}
+		return sum
 	}
 	return j, nil
 }
 
 func letter(dtype string) string { return map[string]string{"float32": "s", "float64": "d"}[dtype] }
 
-// filled is element i of each matrix of the helper.
+// filled is element i of a matrix of the helper, or of its copies one after the other.
 func filled(i int) float64 { return float64(i%7) - 3 }
 
 // rotating returns the threads whose caches the weights of a shape are to leave.
@@ -256,7 +262,7 @@ func (m *meter) measure(s shape) (Row, error) {
 		cases = append(cases, read)
 	}
 	if j.blas != "" && m.blas != nil {
-		theirs, err := m.blas.job(j.blas, s.threads, j.first)
+		theirs, err := m.blas.job(j, s.threads)
 		if err != nil {
 			return Row{}, err
 		}
@@ -354,30 +360,36 @@ func (m *meter) bandwidth(threads int) (float64, error) {
 
 const openBLASName = "OpenBLAS"
 
-// job returns a case for a command of the helper. Its worker threads wait for the next
-// call in a busy loop, for about a tenth of a second: they would take the cores from
-// whoever has the next turn, so that the helper is stopped outside of its own.
-func (b *openBLAS) job(command string, threads int, first float64) (bench.Case, error) {
+// job returns a case for what the helper can do of a job. Its worker threads wait for
+// the next call in a busy loop, for about a tenth of a second: they would take the
+// cores from whoever has the next turn, so that the helper is stopped outside of its own.
+func (b *openBLAS) job(j job, threads int) (bench.Case, error) {
+	done := 0 // calls
 	run := func(calls int) (time.Duration, error) {
+		seconds, got, err := b.run(calls)
+		done += calls
+		if want := j.first((done - 1) % j.copies); err == nil && !(math.Abs(got-want) <= 0) {
+			err = fmt.Errorf("the result begins with %v: it must be %v", got, want)
+		}
+		return time.Duration(seconds * 1e9), err
+	}
+	timed := func(calls int) (time.Duration, error) {
 		if err := b.resume(); err != nil {
 			return 0, err
 		}
 		// A call that is not timed wakes the threads and gets the caches back.
-		_, got, err := b.run(1)
-		if err == nil && !(math.Abs(got-first) <= 0) {
-			err = fmt.Errorf("the result begins with %v: it must be %v", got, first)
-		}
-		var seconds float64
+		_, err := run(1)
+		var d time.Duration
 		if err == nil {
-			seconds, _, err = b.run(calls)
+			d, err = run(calls)
 		}
-		return time.Duration(seconds * 1e9), errors.Join(err, b.pause())
+		return d, errors.Join(err, b.pause())
 	}
 	if err := b.resume(); err != nil {
 		return bench.Case{}, err
 	}
-	err := errors.Join(b.tell("threads %d", threads), b.tell("%s", command), b.pause())
-	return bench.Case{Name: openBLASName, Warm: func() {}, Timed: run}, err
+	err := errors.Join(b.tell("threads %d", threads), b.tell("%s", j.blas), b.pause())
+	return bench.Case{Name: openBLASName, Warm: func() {}, Timed: timed}, err
 }
 
 const (
