@@ -344,12 +344,12 @@ func TestCellsFailOnPlantedMistakes(t *testing.T) {
 	planted := []struct{ id, from, to, message string }{
 		{"ridge-of-the-a100", `"153.0"`, `"153.1"`, "✗ Does not read as written: ridge point"},
 		{"ridge-of-the-a100", `share(ridge/2), 0.5)`, `share(ridge/2), 0.50001)`, "✗ Not close enough"},
-		{"toy-chip", "floors.Compute, 2)", "floors.Compute, 3)", "✗ Not equal: math floor"},
+		{"toy-chip", "times.Compute, 2)", "times.Compute, 3)", "✗ Not equal: compute time"},
 		{"toy-chip", "Peak: 8", "Peak: -8", "✗ This has no answer: roofline: peak is -8 FLOP/s"},
 		{"try-roofline", "attainable <= chip.Peak", "attainable > chip.Peak", "✗ Does not hold: attainable is at most the peak"},
-		{"overlap-band", "Y: intensity / floors.Serial()", "Y: math.NaN()", "it must be finite"},
-		{"overlap-band", "Y: intensity / floors.Serial()", "Y: math.Inf(1)", "it must be finite"},
-		{"overlap-band", "Y: intensity / floors.Serial()", "Y: 0", "it must be positive"},
+		{"overlap-band", "Y: intensity / times.Serial()", "Y: math.NaN()", "it must be finite"},
+		{"overlap-band", "Y: intensity / times.Serial()", "Y: math.Inf(1)", "it must be finite"},
+		{"overlap-band", "Y: intensity / times.Serial()", "Y: 0", "it must be positive"},
 	}
 	nb := good(t)
 	var variants []variant

@@ -16,7 +16,7 @@ var terms = []Term{
 	},
 	{
 		Name: "FLOP per second", Forms: []string{"FLOP/s", "GFLOP/s", "TFLOP/s"}, Chapter: 0, Unit: "FLOP/s",
-		Definition: "Speed is counted in **FLOP per second**, written FLOP/s: the FLOPs that are done, divided by the seconds that they take.",
+		Definition: "Speed is measured in **FLOP per second**, written FLOP/s: the FLOPs that are done, divided by the seconds that they take.",
 		Not:        []string{"FLOPs per second", "flops per second", "FLOPs/s"},
 	},
 	{
@@ -26,7 +26,7 @@ var terms = []Term{
 	},
 	{
 		Name: "bandwidth", Forms: []string{"bandwidths"}, Chapter: 0, Unit: "bytes/s",
-		Definition: "The **bandwidth** of a memory is the most bytes that can travel from and to it in a second, in bytes/s.",
+		Definition: "The **bandwidth** of a memory is the most bytes that can travel to and from it in a second, in bytes/s.",
 		Not:        []string{"memory throughput"},
 	},
 	{
@@ -83,9 +83,9 @@ var terms = []Term{
 
 	// The roofline.
 	{
-		Name: "time floor", Forms: []string{"time floors", "math floor", "math floors", "traffic floor", "traffic floors", "floor", "floors"}, Chapter: 2, Unit: "s",
-		Definition: "A **time floor** is the least time that a run needs for one of its two jobs: the math floor is its FLOPs divided by the peak, the traffic floor its bytes divided by the bandwidth.",
-		Formula:    `\mathrm{math\ floor} = \frac{\mathrm{FLOPs}}{\mathrm{peak}} \qquad \mathrm{traffic\ floor} = \frac{\mathrm{bytes}}{\mathrm{bandwidth}}`,
+		Name: "time floor", Forms: []string{"time floors", "compute time", "compute times", "memory time", "memory times", "math floor", "math floors", "traffic floor", "traffic floors", "floor", "floors"}, Chapter: 2, Unit: "s",
+		Definition: "A **time floor** is the shortest time in which a run can do one of its two jobs: its compute time is its FLOPs divided by the peak, its memory time its bytes divided by the bandwidth.",
+		Formula:    `\mathrm{compute\ time} = \frac{\mathrm{FLOPs}}{\mathrm{peak}} \qquad \mathrm{memory\ time} = \frac{\mathrm{bytes}}{\mathrm{bandwidth}}`,
 	},
 	{
 		Name: "attainable performance", Forms: []string{"attainable"}, Chapter: 2, Unit: "FLOP/s",
@@ -95,18 +95,18 @@ var terms = []Term{
 	},
 	{
 		Name: "ridge point", Forms: []string{"ridge points"}, Chapter: 2, Unit: "FLOP/byte",
-		Definition: "The **ridge point** of a chip is its peak divided by its bandwidth. It says how many FLOPs each byte must be used for, to keep the arithmetic units busy.",
+		Definition: "The **ridge point** of a chip is its peak divided by its bandwidth. It says for how many FLOPs each byte must be used to keep the arithmetic units busy.",
 		Formula:    `\mathrm{ridge} = \frac{\mathrm{peak}}{\mathrm{bandwidth}}`,
 		Not:        []string{"machine balance", "balance point", "critical intensity"},
 	},
 	{
 		Name: "memory-bound", Chapter: 2,
-		Definition: "Work whose intensity is below the ridge point is **memory-bound**: the traffic floor is the larger one, and the arithmetic units wait.",
+		Definition: "Work whose intensity is below the ridge point is **memory-bound**: its memory time is the longer one, and the arithmetic units wait.",
 		Not:        []string{"bandwidth-bound", "bandwidth-limited", "memory-limited"},
 	},
 	{
 		Name: "compute-bound", Chapter: 2,
-		Definition: "Work at the ridge point or above it is **compute-bound**: the math floor is at least as large, and the arithmetic sets the pace.",
+		Definition: "Work at the ridge point or above it is **compute-bound**: its compute time is at least as long, and the arithmetic sets the pace.",
 		Not:        []string{"compute-limited", "math-bound"},
 	},
 	{
@@ -168,7 +168,7 @@ var terms = []Term{
 	},
 	{
 		Name: "decode", Forms: []string{"decoding"}, Chapter: 6,
-		Definition: "In **decode** the model writes the answer. It needs each new token before it can work on the next, so a request brings one token a step: m is one.",
+		Definition: "In **decode** the model writes the answer. It needs each new token before it can work on the next, so a request contributes one token a step: m is one.",
 		Not:        []string{"token generation"},
 	},
 	{
@@ -183,12 +183,12 @@ var terms = []Term{
 	},
 	{
 		Name: "time to first token", Chapter: 6, Unit: "s",
-		Definition: "The **time to first token** is how long you wait until the answer begins: at least the prefill of your question.",
+		Definition: "The **time to first token** is how long you wait for the answer to begin: at least the prefill of your question.",
 		Not:        []string{"TTFT"},
 	},
 	{
-		Name: "attention cache", Forms: []string{"KV cache"}, Chapter: 6,
-		Definition: "The **attention cache**, also called KV cache, is what a model keeps of the earlier tokens of a request, to read it again in every step.",
+		Name: "KV cache", Forms: []string{"attention cache", "KV caches"}, Chapter: 6,
+		Definition: "The **KV cache**, or attention cache, is what a model keeps of the earlier tokens of a request and reads again in every step.",
 	},
 
 	// Measure your machine.
