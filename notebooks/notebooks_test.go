@@ -46,7 +46,7 @@ func (nb *notebook) problems(all []*notebook) []string {
 	var ps []string
 	for _, check := range []func(*notebook, func(string, ...any)){
 		checkFile, checkCells, checkOutputs, checkSetup, checkSections,
-		checkParameters, checkQuestions, checkFigures, checkCode, checkHosts,
+		checkParameters, checkQuestions, checkFigures, checkCode, checkHosts, checkLists,
 	} {
 		check(nb, func(format string, args ...any) { ps = append(ps, fmt.Sprintf(format, args...)) })
 	}
@@ -317,6 +317,40 @@ func checkQuestions(nb *notebook, bad func(string, ...any)) {
 	if len(kinds) > 0 && (kinds[0] != "recall" || kinds[len(kinds)-1] != "change the code") {
 		bad("questions go from (%s) to (%s): they must rise from (recall) to (change the code)", kinds[0], kinds[len(kinds)-1])
 	}
+}
+
+var (
+	anyComment = regexp.MustCompile(`<!--.*?-->`)
+	numbered   = regexp.MustCompile(`^[ >]*(\d{1,9})[.)](?:\s|$)`)
+)
+
+// checkLists looks for a sentence that begins with a number and is short, such as
+// an answer "12.": Markdown makes it the twelfth item of a list.
+func checkLists(nb *notebook, bad func(string, ...any)) {
+	for _, c := range nb.Cells {
+		if c.code() {
+			continue
+		}
+		for _, p := range strayItems(string(c.Source)) {
+			bad("cell %s: %s", c.ID, p)
+		}
+	}
+}
+
+func strayItems(text string) (problems []string) {
+	item := 0
+	for line := range strings.Lines(fencedBlock.ReplaceAllString(text, "")) {
+		m := numbered.FindStringSubmatch(anyComment.ReplaceAllString(line, ""))
+		if m == nil {
+			continue
+		}
+		n, _ := strconv.Atoi(m[1])
+		if n != 1 && n != item+1 {
+			problems = append(problems, fmt.Sprintf("%.40q begins with a number and a point, which is an item of a list: begin with a word", line))
+		}
+		item = n
+	}
+	return problems
 }
 
 var (

@@ -205,7 +205,7 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 			nb.cell(t, "idea").Source, nb.cell(t, "by-hand").Source = nb.cell(t, "by-hand").Source, nb.cell(t, "idea").Source
 		}, "is missing, or out of order"},
 		"second title":       {replace("picture", "## The picture", "# The picture"), "single #"},
-		"skipped level":      {replace("band", "### Between", "#### Between"), "skips a level"},
+		"skipped level":      {replace("band", "### Overlapped", "#### Between"), "skips a level"},
 		"title of a chapter": {replace("title", "# 02", "# 03"), "it must begin with"},
 		"no question":        {replace("title", "> **Question.**", "> **Topic.**"), "hold the question"},
 		"nothing to keep":    {replace("keep", "**", ""), "one sentence in bold"},
@@ -382,5 +382,22 @@ func TestReadmeTableFindsPlantedMistakes(t *testing.T) {
 				t.Errorf("problems are %q: one must say %q", got, c.problem)
 			}
 		})
+	}
+}
+
+func TestAnswersThatBecomeLists(t *testing.T) {
+	for text, want := range map[string]int{
+		"12<!--fact ch04.q6_tile-->. With b = 10 there are six.": 1,
+		"A line.\n\n80<!--fact ch06.q7_batch-->.":                1,
+		"> 15) of them":            1,
+		"1. one\n2. two\n3. three": 0,
+		"1. one\n3. three":         1,
+		"It is 12<!--fact ch04.q6_tile-->. With b = 10.":  0,
+		"153.0<!--fact chip.ridge--> FLOP/byte: the peak": 0,
+		"```\n12. in code\n```":                           0,
+	} {
+		if got := strayItems(text); len(got) != want {
+			t.Errorf("%q: %q, want %d", text, got, want)
+		}
 	}
 }

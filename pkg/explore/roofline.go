@@ -64,7 +64,7 @@ func drawRoofline(r *reader, v *View, width float64) {
 	v.Notes = notes
 	v.Summary = fmt.Sprintf("%s FLOP/byte, ridge point %s: %s. At most %s, %s of the peak; at least %s.",
 		num.Short(p.intensity), num.Short(p.ridge), p.bound, num.SI(p.attainable, "FLOP/s"), num.Percent(p.share), num.SI(p.floors.Overlapped(), "s"))
-	v.Alt = fmt.Sprintf("Roofline of %s on log–log axes: a slope of %s up to the ridge point at %s FLOP/byte, flat at %s from there. The dot, the %s multiply of %d×%d by %d×%d, lies at %s FLOP/byte and %s. Bars below: math floor %s, traffic floor %s.",
+	v.Alt = fmt.Sprintf("Roofline of %s on log–log axes: a slope of %s up to the ridge point at %s FLOP/byte, flat at %s from there. The dot, the %s multiply of %d×%d by %d×%d, lies at %s FLOP/byte and %s. Bars below: compute time %s, memory time %s.",
 		machine.Name, num.SI(machine.Bandwidth, "B/s"), num.Short(p.ridge), num.SI(machine.Peak, "FLOP/s"), name, g.M, g.K, g.K, g.N,
 		num.Short(p.intensity), num.SI(p.attainable, "FLOP/s"), num.SI(p.floors.Compute, "s"), num.SI(p.floors.Memory, "s"))
 	v.Values = []Value{
@@ -77,8 +77,8 @@ func drawRoofline(r *reader, v *View, width float64) {
 		{Key: "bound", Label: "the multiply is", Number: float64(p.bound), Text: p.bound.String()},
 		number("attainable", "attainable performance", p.attainable, num.SI(p.attainable, "FLOP/s"), "FLOP/s"),
 		number("share", "share of the peak", p.share, num.Percent(p.share), ""),
-		number("math", "math floor", p.floors.Compute, num.SI(p.floors.Compute, "s"), "s"),
-		number("trafficfloor", "traffic floor", p.floors.Memory, num.SI(p.floors.Memory, "s"), "s"),
+		number("math", "compute time", p.floors.Compute, num.SI(p.floors.Compute, "s"), "s"),
+		number("trafficfloor", "memory time", p.floors.Memory, num.SI(p.floors.Memory, "s"), "s"),
 		number("atleast", "takes at least", p.floors.Overlapped(), num.SI(p.floors.Overlapped(), "s"), "s"),
 	}
 	v.SVG = rooflinePicture(v, machine, p, name, width)
@@ -149,19 +149,19 @@ func rooflinePicture(v *View, machine roofline.Machine, p placed, name string, w
 	d.beside(x, dotX, dotY+19, "ink-1", name)
 	d.beside(x, dotX, dotY+34, "ink-1", num.SI(p.attainable, "FLOP/s"))
 
-	// The two floors as bars on one scale.
+	// The two times as bars on one scale.
 	top := y.start + 54
 	room := width - 14 - x.start - 110
 	longest := p.floors.Overlapped()
-	for i, floor := range []struct {
+	for i, bar := range []struct {
 		name, fill string
 		seconds    float64
-	}{{"math", "series-0", p.floors.Compute}, {"traffic", "series-1", p.floors.Memory}} {
+	}{{"compute", "series-0", p.floors.Compute}, {"memory", "series-1", p.floors.Memory}} {
 		at := top + 24*float64(i)
-		d.Text(x.start+10, at+12, "end", "muted", floor.name)
-		length := max(1, room*floor.seconds/longest)
-		d.Rect(x.start+16, at, length, 16, floor.fill)
-		d.Text(x.start+22+length, at+12, "start", "text", num.SI(floor.seconds, "s"))
+		d.Text(x.start+10, at+12, "end", "muted", bar.name)
+		length := max(1, room*bar.seconds/longest)
+		d.Rect(x.start+16, at, length, 16, bar.fill)
+		d.Text(x.start+22+length, at+12, "start", "text", num.SI(bar.seconds, "s"))
 	}
 	return d.SVG(v.Title, v.Alt)
 }

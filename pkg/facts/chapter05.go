@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"memorywall/pkg/chips"
 	"memorywall/pkg/roofline"
 	"memorywall/pkg/tiling"
 )
@@ -16,6 +17,7 @@ const (
 	a100SMs       = 108
 	a100L1        = 192 * kib
 	a100Registers = 256 * kib
+	a100Shared    = 164 * kib // of the L1, what a program may use as shared memory
 	a100L2        = 40 * kib * kib
 )
 
@@ -69,6 +71,23 @@ func init() {
 		add("ch05.ridge_tiles_in_l2", math.Floor(a100L2/tiles))
 		add("ch05.a100_l1_tile", float64(tiling.LargestTile(a100L1, s)))
 
+		sliver := fewestElements(roofline.Square(size, s), ridge)
+		sums := 2*(sliver.BM+sliver.BN) + 4*sliver.BM*sliver.BN // FP16 operands, float32 sums
+		add("ch05.sliver_rows", float64(sliver.BM))
+		add("ch05.sliver_columns", float64(sliver.BN))
+		add("ch05.sliver_kib", float64(s*sliver.FastElems())/kib)
+		add("ch05.sliver_sums_kib", float64(sums)/kib)
+		add("ch05.a100_sm_kib", (a100L1+a100Registers)/kib)
+		add("ch05.a100_shared_kib", a100Shared/kib)
+		add("ch05.a100_shared_and_registers_kib", (a100Shared+a100Registers)/kib)
+
+		int8 := chips.Named(chip.Name).Machine("INT8")
+		add("ch05.int8_peak_tops", int8.Peak/1e12)
+		add("ch05.int8_ridge", int8.Ridge())
+		add("ch05.int8_tile", float64(tiling.RidgeTile(size, int8.ElemBytes, int8.Ridge())))
+		add("ch05.int8_bytes", float64(tiling.FastBytes(exact, int8.ElemBytes)))
+		add("ch05.tiles_before_rounding", (2*size/(float64(s)*ridge)-1)/2)
+
 		add("ch05.no_answer_n", 256)
 		add("ch05.q1_b", 100)
 		add("ch05.q1_bytes", float64(tiling.FastBytes(100, s)))
@@ -93,13 +112,29 @@ func init() {
 		add("ch05.q5_larger_tile", float64(tiling.RidgeTile(3000, s, ridge)))
 
 		add("ch05.q6_start", 400)
-		smallest, _ := smallestSquare(s, func(best float64) bool { return best >= ridge })
+		smallest, _ := smallestSquare(float32s, func(best float64) bool { return best >= ridge })
 		add("ch05.q6_n", float64(smallest))
 		add("ch05.q6_before", float64(smallest-1))
-		add("ch05.q6_best_before", roofline.Square(smallest-1, s).Intensity())
+		add("ch05.q6_best_before", roofline.Square(smallest-1, float32s).Intensity())
 
 		enough := func(tile int64) float64 { return math.Ceil(float64(tiling.FastBytes(tile, s)) / kib) }
 		add("ch05.q7_kib", enough(tile))
 		add("ch05.q7_kib_4096", enough(exact))
 	})
+}
+
+// fewestElements returns the shape of the tiles that reach the ridge with the
+// least fast memory.
+func fewestElements(g roofline.GEMM, ridge float64) tiling.Rect {
+	lo, hi := int64(3), g.M*g.N // the best shape reaches the ridge at hi, not at lo
+	for hi-lo > 1 {
+		middle := (lo + hi) / 2
+		if _, t := tiling.BestRect(g, middle); t.Intensity(g.ElemBytes) >= ridge {
+			hi = middle
+		} else {
+			lo = middle
+		}
+	}
+	shape, _ := tiling.BestRect(g, hi)
+	return shape
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"memorywall/pkg/chips"
 	"memorywall/pkg/roofline"
+	"memorywall/pkg/transformer"
 )
 
 // The numbers of the chapter on decode and prefill.
@@ -56,6 +58,25 @@ func init() {
 		const question = 700
 		add("ch06.q1_prompt", question)
 		add("ch06.q1_intensity", layer(question, size).Intensity())
+
+		// A batch that reaches the ridge of one matrix, in a whole model with its KV
+		// cache, on a chip of 80 GB: the shape of Llama 2 7B, 7e9 weights.
+		llama, fp16 := transformer.Preset("Llama 2 7B"), transformer.Named("fp16")
+		batch := roofline.BatchToRidge(chip, size, size)
+		kv := float64(batch * llama.KVBytesPerToken(fp16)) // for one more token of each request
+		capacity, _ := chips.Named(chip.Name).Capacity()
+		weights := roofline.WeightBytes(chip, modelSize)
+		add("ch06.layers", float64(llama.Layers))
+		add("ch06.kv_bytes", float64(llama.KVBytesPerToken(fp16)))
+		add("ch06.kv_doubles", math.Ceil(weights/kv))
+		add("ch06.kv_overflows", math.Floor((float64(capacity)-weights)/kv)+1)
+		add("ch06.capacity_gb", float64(capacity)/1e9)
+		add("ch06.embedding_gb", float64(llama.Vocab*llama.Width*s)/1e9)
+
+		int8 := chips.Named(chip.Name).Machine("INT8")
+		add("ch06.int8_batch", float64(roofline.BatchToRidge(int8, size, size)))
+		small8, _ := transformer.MatrixBatch(ridge, size, size, transformer.Named("int8"), fp16)
+		add("ch06.weights8_batch", math.Ceil(small8))
 
 		oneByte := chip
 		oneByte.ElemBytes = 1

@@ -190,22 +190,11 @@ func init() {
 		count("q3_b", q3b)
 		count("q3_loads", tiling.Tiled(roofline.Square(1024, float32s), q3b).Loads)
 		add("ch09.q3_factor", float64(tiling.Tiled(roofline.Square(1024, float32s), q3b).Loads)/float64(q3.Loads))
-		ridge := roofline.A100().Ridge()
-		lo, hi := int64(3), int64(size*size) // the best shape reaches the ridge at hi, not at lo
-		for hi-lo > 1 {
-			middle := (lo + hi) / 2
-			_, t := tiling.BestRect(large, middle)
-			if t.Intensity(2) >= ridge {
-				hi = middle
-			} else {
-				lo = middle
-			}
-		}
-		r, _ := tiling.BestRect(large, hi)
-		count("q6_elems", hi)
+		r := fewestElements(large, roofline.A100().Ridge())
+		count("q6_elems", r.FastElems())
 		count("q6_bm", r.BM)
 		count("q6_bn", r.BN)
-		add("ch09.q6_kib", float64(2*hi)/kib)
+		add("ch09.q6_kib", float64(2*r.FastElems())/kib)
 	})
 }
 
