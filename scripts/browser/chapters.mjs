@@ -41,6 +41,6 @@ export function figuresIn(outputs) {
 
 /** The constant that a line of Go defines, in its parts; undefined if none. */
 export function constant(line) {
-  const match = /^((?:const)?\s*(\w+)\s*=\s*)([^\s/]+)(.*)$/.exec(line);
+  const match = /^((?:const)?\s*(\w+)(?:\s+\w+)?\s*=\s*)([^\s/]+)(.*)$/.exec(line);
   return match ? { before: match[1], name: match[2], value: match[3], after: match[4] } : undefined;
 }

@@ -143,7 +143,8 @@ for (const chapter of chapters) {
       for (const [value, says] of [
         ["0", /tile( size)? is 0\b.*must/],
         ["x", new RegExp(`Line ${line}\\b.*undefined: x`)],
-        ['"x"', new RegExp(`Line \\d+\\b.*cannot use ${name} \\(untyped string constant "x"\\)`)],
+        ['"x"', new RegExp(`Line ${line}\\b.*cannot use "x" \\(untyped string constant\\)`)],
+        ["1.5", new RegExp(`Line ${line}\\b.*1\\.5 .*truncated`)],
       ]) {
         step(`${name} = ${value} gets a clear message, and the kernel lives`, async (window) => {
           await window.put(parameters.id, parameters.source);

@@ -8,6 +8,7 @@ damaged since is made anew. Standard library only.
 
 import base64
 import contextlib
+import difflib
 import errno
 import fcntl
 import gzip
@@ -121,6 +122,12 @@ def cannot_write(err, path):
         return f"{path} is a file, where the lesson needs a folder of that name: give the file another name, then start again"
     return (f"cannot write {path}: {err.strerror}. The lesson keeps all it makes inside its checkout: "
             f"make {ROOT} writable for you, or clone it into a folder that is.")
+
+
+def unknown_option(command, option, known):
+    near = difflib.get_close_matches(option.lstrip("-").split("=")[0], known, 1)
+    return Stop(f"{option}: unknown option." + (f" Did you mean --{near[0]}?" if near else "")
+                + f" ./scripts/{command} --help shows the options.", code=2)
 
 
 @contextlib.contextmanager

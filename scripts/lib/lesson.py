@@ -3,7 +3,8 @@
 Standard library only.
 """
 
-import difflib
+import argparse
+import itertools
 import json
 import os
 import platform
@@ -17,7 +18,7 @@ import urllib.request
 
 import reader
 from checkout import COPY, JUPYTER, PYTHON, ROOT, SCRIPTS, VENV, Stop, say
-from install import STAMPS, Log, Setup, digest, ending, lock, run, stamp, stamped, write_if_changed
+from install import STAMPS, Log, Setup, digest, ending, lock, run, stamp, stamped, unknown_option, write_if_changed
 
 HELP = """\
 usage: ./scripts/lesson [--restore [chapter] | --setup-only | --help] [--no-model] [options of JupyterLab]
@@ -189,58 +190,36 @@ def taken(port):
     return False
 
 
-def check_options(options):
-    """Stop at an option that neither we nor JupyterLab have."""
-    for option in options:
-        if option == "--":
-            return
-        name = re.match(r"--?([^=]*)", option)
-        if name is None:
-            continue
-        name = name[1]
-        if name in LAB_FLAGS | LAB_OPTIONS | LAB_TELLS or re.fullmatch(r"[A-Z]\w*(\.\w+)+", name):
-            continue
-        near = difflib.get_close_matches(name, [*LAB_FLAGS, *LAB_OPTIONS, "restore", "setup-only", "no-model", "help", "help-all"], 1)
-        raise Stop(f"{option}: unknown option." + (f" Did you mean --{near[0]}?" if near else "")
-                   + " ./scripts/lesson --help shows the options.", code=2)
-
-
 def parse(argv):
-    """(our options, the rest for JupyterLab)"""
-    ours, rest = {}, []
-    argv = list(argv)
-    while argv:
-        arg = argv.pop(0)
-        if arg in ("-h", "--help"):
-            ours["help"] = True
-        elif arg in ("--setup-only", "--no-model"):
-            ours[arg[2:]] = True
-        elif arg == "--restore":
-            ours["restore"] = argv.pop(0) if argv and not argv[0].startswith("-") else None
-        elif arg.startswith("--restore="):
-            ours["restore"] = arg.partition("=")[2] or None
-        else:
-            rest.append(arg)
+    """(our options, the rest for JupyterLab); stops at an option that neither of us has."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for flag in ("--help", "--setup-only", "--no-model"):
+        parser.add_argument(*(["-h"] if flag == "--help" else []), flag, action="store_true")
+    parser.add_argument("--restore", nargs="?", const="")
+    ours, rest = parser.parse_known_args(argv)
+    for option in itertools.takewhile(lambda option: option != "--", rest):
+        name = re.match(r"--?([^=]*)", option)
+        if name and name[1] not in LAB_FLAGS | LAB_OPTIONS | LAB_TELLS and not re.fullmatch(r"[A-Z]\w*(\.\w+)+", name[1]):
+            raise unknown_option("lesson", option, [*LAB_FLAGS, *LAB_OPTIONS, "restore", "setup-only", "no-model", "help", "help-all"])
     return ours, rest
 
 
 def main(argv):
     ours, rest = parse(argv)
-    if "help" in ours:
+    if ours.help:
         print(HELP, end="")
         return
-    if "restore" in ours:
+    if ours.restore is not None:
         if rest:
             raise Stop(f"--restore takes one chapter, or none for all of them, and no other option: leave out {' '.join(rest)}", code=2)
-        restore(ours["restore"])
+        restore(ours.restore or None)
         return
-    check_options(rest)
     port = port_of(rest)
     start = time.monotonic()
     say(f"The lesson in {ROOT}")
     with lock():
         setup = Setup(Log())
-        setup.make(model=None if "no-model" in ours else "wanted")
+        setup.make(model=None if ours.no_model else "wanted")
         jupyter_files()
         setup.try_kernel()
         stamp("kernel-go", setup.go_version)
@@ -249,7 +228,7 @@ def main(argv):
     for note in notes:
         say(note)
     say(f"Ready in {time.monotonic() - start:.1f} s.")
-    if "setup-only" in ours:
+    if ours.setup_only:
         return
     if not any(option.lstrip("-") in LAB_TELLS for option in rest):
         open_already = running()

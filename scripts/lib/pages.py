@@ -3,8 +3,8 @@
 Standard library only.
 """
 
+import argparse
 import contextlib
-import difflib
 import os
 import re
 import shutil
@@ -15,7 +15,7 @@ import webbrowser
 from pathlib import Path
 
 from checkout import PAGES, ROOT, Stop, say
-from install import Log, Setup, ending, lock, run
+from install import Log, Setup, ending, lock, run, unknown_option
 
 HELP = """\
 usage: ./scripts/site [--open] [OUT]
@@ -32,29 +32,22 @@ minute and the network). A site that is there is replaced; a folder with other
 things in it is left alone.
 """
 
-OPTIONS = ("--open", "--help")
-
 # Says that a folder is a site of ours, which the next one may replace.
 MARK = ".memorywall-site"
 
 
 def parse(argv):
-    """(whether to open it, the folder, whether to show the help)"""
-    opened, told, folders = False, False, []
-    for arg in argv:
-        if arg in ("-h", "--help"):
-            told = True
-        elif arg == "--open":
-            opened = True
-        elif arg.startswith("-"):
-            near = difflib.get_close_matches(arg, OPTIONS, 1)
-            raise Stop(f"{arg}: unknown option." + (f" Did you mean {near[0]}?" if near else "")
-                       + " ./scripts/site --help shows the options.", code=2)
-        else:
-            folders.append(arg)
+    """The options, and the folder for the site."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("--open", action="store_true")
+    options, folders = parser.parse_known_args(argv)
+    for option in folders:
+        if option.startswith("-"):
+            raise unknown_option("site", option, ["open", "help"])
     if len(folders) > 1 or "" in folders:
         raise Stop(f"give one folder, not {', '.join(map(repr, folders))}. ./scripts/site --help shows the options.", code=2)
-    return opened, Path(os.path.abspath(folders[0])) if folders else ROOT / "site", told
+    return options, Path(os.path.abspath(folders[0])) if folders else ROOT / "site"
 
 
 def check(out):
@@ -83,8 +76,8 @@ def build(setup, out):
 
 
 def main(argv):
-    opened, out, told = parse(argv)
-    if told:
+    options, out = parse(argv)
+    if options.help:
         print(HELP, end="")
         return
     check(out)
@@ -95,7 +88,7 @@ def main(argv):
     count = build(setup, out)
     first = (out / "index.html").as_uri()
     say(f"{count} pages in {time.monotonic() - start:.1f} s. The first one: {first}")
-    if opened and not opens(first):
+    if options.open and not opens(first):
         say("No browser could be started: open that address in one yourself.")
 
 

@@ -9,6 +9,7 @@ it; the copies do, or else opening one would mark it as changed.
 Standard library only.
 """
 
+import itertools
 import json
 import re
 import time
@@ -20,33 +21,31 @@ ORIGINALS = COPY / ".originals"
 BACKUPS = COPY / "backups"
 
 
-def sources(text):
-    """The cells' kinds and sources: what a reader writes. None: not a notebook."""
-    try:
-        cells = json.loads(text)["cells"]
-        return [(c["cell_type"], "".join(c["source"])) for c in cells]
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
 def content(text):
     """A notebook without what a program writes into it by itself. None: not a notebook."""
+    def whole(value):
+        return "".join(value) if isinstance(value, list) and all(isinstance(v, str) for v in value) else value
+
     try:
         nb = json.loads(text)
         nb["metadata"].pop("language_info", None)
         for cell in nb["cells"]:
             cell["source"] = "".join(cell["source"])
-            cell["metadata"].pop("execution", None)
-            cell["metadata"].pop("trusted", None)
+            for name in ("execution", "trusted"):
+                cell["metadata"].pop(name, None)
             for output in cell.get("outputs", ()):
-                if "text" in output:
-                    output["text"] = "".join(output["text"])
-                for mime, value in output.get("data", {}).items():
-                    if isinstance(value, list) and all(isinstance(v, str) for v in value):
-                        output["data"][mime] = "".join(value)
+                output["text"] = whole(output.get("text"))
+                data = output.get("data", {})
+                data.update({mime: whole(value) for mime, value in data.items()})
         return nb
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def sources(text):
+    """The cells' kinds and sources: what a reader writes. None: not a notebook."""
+    nb = content(text)
+    return nb and [(cell["cell_type"], cell["source"]) for cell in nb["cells"]]
 
 
 def same(one, other):
@@ -96,13 +95,9 @@ def chapters():
 def keep(path):
     """Move the reader's version of a chapter to backups/; returns its new place."""
     BACKUPS.mkdir(parents=True, exist_ok=True)
-    target = BACKUPS / f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}"
-    count = 1
-    while target.exists():
-        count += 1
-        target = target.with_name(f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}-{count}{path.suffix}")
-    path.rename(target)
-    return target
+    stem = f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
+    names = (f"{stem}{n}{path.suffix}" for n in itertools.chain([""], (f"-{n}" for n in itertools.count(2))))
+    return path.rename(next(BACKUPS / name for name in names if not (BACKUPS / name).exists()))
 
 
 def put(name, text, version):
@@ -189,9 +184,4 @@ def restore(wanted, version=""):
 
 def untouched():
     """Files with our content: only those may be marked as trusted."""
-    found = list(chapters())
-    for original in chapters():
-        copy = COPY / original.name
-        if same(read(copy), read(original)):
-            found.append(copy)
-    return found
+    return chapters() + [COPY / c.name for c in chapters() if same(read(COPY / c.name), read(c))]

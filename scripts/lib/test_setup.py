@@ -264,6 +264,9 @@ class Start(Fixture):
         self.assertNotIn("token", json.dumps(server))
         for chapter in ("00_index.ipynb", "01_first.ipynb"):
             self.assertEqual((self.pristine / "my-lesson" / chapter).read_bytes(), (self.pristine / "notebooks" / chapter).read_bytes())
+        numbers = re.findall(r"^  (\d+)\. ", self.first.stdout, re.M)
+        self.assertEqual(numbers, [str(n + 1) for n in range(len(numbers))])
+        self.assertGreater(len(numbers), 5)
         signed = (self.pristine / ".cache/jupyter/data/nbsignatures.db").read_text(encoding="utf-8")
         self.assertEqual(signed.count('"first"'), 2)  # the chapter and its copy
 
