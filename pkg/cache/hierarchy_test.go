@@ -25,17 +25,6 @@ func refused(t *testing.T, err error, parts ...string) {
 	}
 }
 
-// must returns v, or fails.
-func must[T any](t testing.TB) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 func mustBuild(t testing.TB, few int64, levels ...Config) *Hierarchy {
 	t.Helper()
 	return build(few, levels)

@@ -79,7 +79,7 @@ func TestClimb(t *testing.T) {
 				t.Errorf("%s: held against the roof %q, as %+v; want %q", r.Name, roof.Name, dots[i], on)
 			}
 		}
-		if one := names != nil && len(names) == 1 || threads == 1; len(roofs) != map[bool]int{true: 1, false: 2}[one] {
+		if one := len(names) == 1 || threads == 1; len(roofs) != map[bool]int{true: 1, false: 2}[one] {
 			t.Errorf("%v: roofs %v", names, roofs)
 		}
 		if l.ISA != matmul.ISAs()[0] || !strings.Contains(l.String(), "Kernels: "+l.ISA) || !strings.Contains(l.String(), "Roofs: planted.") || l.One.Bandwidth != 1e12 {

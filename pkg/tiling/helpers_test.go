@@ -34,17 +34,6 @@ func refused(t *testing.T, err error, parts ...string) {
 	}
 }
 
-// must returns v, or fails.
-func must[T any](t *testing.T) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 // small returns a matrix of small integers, so that float sums are exact in
 // any order.
 func small[T Number](t *testing.T, rng *rand.Rand, rows, cols int) Matrix[T] {
