@@ -127,7 +127,7 @@ func TestSourceErrors(t *testing.T) {
 		{"pkg/matmul/nothing.go", "Naive", []string{`file is "pkg/matmul/nothing.go"`, "no such file"}},
 		{"../secret.go", "Naive", []string{`"../secret.go"`, "inside the checkout"}},
 		{"/etc/passwd", "Naive", []string{`"/etc/passwd"`, "inside the checkout"}},
-		{"pkg/matmul/loops.go", "Nave", []string{`name is "Nave"`, "Naive, AddNaive"}},
+		{"pkg/matmul/loops.go", "Nave", []string{`name is "Nave"`, "Naive, Reordered"}},
 		{"pkg/matmul/tile_avx2_amd64.s", "fool", []string{`name is "fool"`, "full6loop"}},
 		{"README.md", "Start", []string{`"README.md"`, "must be Go"}},
 	} {
