@@ -167,20 +167,24 @@ func TestColdFirstCallDoesNotDecide(t *testing.T) {
 	}
 }
 
+// One disturbance makes a short time long: the calls of a sample are those that last
+// long enough when they are looked at again.
 func TestOneDisturbanceDoesNotDecideTheCalibration(t *testing.T) {
-	clock := &fakeClock{}
-	calls := 0
-	r, err := Run("disturbed", Work{}, clock.options(), func() {
-		if calls++; calls == 2 { // the first call that counts
-			clock.work(DefaultMinTime)
+	for _, c := range []struct{ disturbed, cost, want int }{{2, 1000, 20_000}, {2, 19_000_000, 2}} {
+		clock := &fakeClock{}
+		calls := 0
+		r, err := Run("disturbed", Work{}, clock.options(), func() {
+			if calls++; calls == c.disturbed {
+				clock.work(DefaultMinTime)
+			}
+			clock.work(time.Duration(c.cost))
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		clock.work(time.Microsecond)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := int(DefaultMinTime / time.Microsecond); r.Calls < want {
-		t.Errorf("%d calls a sample; want at least %d", r.Calls, want)
+		if r.Calls < c.want {
+			t.Errorf("%d calls of %d ns in a sample; want at least %d", r.Calls, c.cost, c.want)
+		}
 	}
 }
 

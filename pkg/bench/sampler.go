@@ -317,10 +317,8 @@ func (s *sampler) calibrate(i int) error {
 	for {
 		d, err := s.time(i, r.Calls)
 		if d >= target && err == nil {
-			// One disturbance can make a short time long: look twice.
-			var again time.Duration
-			again, err = s.time(i, r.Calls)
-			d = min(d, again)
+			// One disturbance can make a short time long: the second look counts.
+			d, err = s.time(i, r.Calls)
 		}
 		switch {
 		case err != nil || d >= target:

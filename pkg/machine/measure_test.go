@@ -313,6 +313,37 @@ func TestLevels(t *testing.T) {
 	if levels, _ := levelsOf(slide, 1, nil, true); len(levels) != 1 || levels[0].Bandwidth != slide[9].BytesPerS {
 		t.Errorf("a curve that slides: %+v, want %v B/s", levels, slide[9].BytesPerS)
 	}
+	// Which working sets give a level's bandwidth: those from twice the end of the level
+	// before on, to its own end, of every loop; and in the outermost level those from a
+	// quarter of the largest on.
+	var curve []BandwidthPoint
+	put := func(loop string, kib int64, rate float64) {
+		curve = append(curve, BandwidthPoint{Loop: loop, Threads: 1, WorkingSet: kib << 10, BytesPerS: rate})
+	}
+	for _, load := range [][2]float64{{16, 100}, {24, 100}, {32, 100}, {48, 100}, {64, 100}, {90, 52}, {128, 50}, {180, 50}, {256, 50}, {512, 49}, {1024, 48},
+		{2048, 10.9}, {4096, 10.5}, {8192, 10}, {16384, 10}, {32768, 10}} {
+		put(LoadLoop, int64(load[0]), load[1])
+	}
+	for _, copied := range [][2]float64{
+		{64, 90},    // the end of the first level
+		{65, 99},    // between two levels: of neither
+		{90, 98},    // of the second level, but not clear of the first
+		{123, 97},   // more than a bit too small
+		{125, 60},   // a bit too small, as arrays of whole rounds are: counts
+		{1024, 55},  // the end of the second level
+		{1025, 70},  // past it
+		{7900, 19},  // just below a quarter of the largest
+		{8000, 18},  // a bit below: counts
+		{32769, 17}, // past the largest
+	} {
+		put(CopyLoop, int64(copied[0]), copied[1])
+	}
+	levels, _ := levelsOf(curve, 1, nil, true)
+	for i, want := range []struct{ load, copy float64 }{{100, 90}, {50, 60}, {10, 18}} {
+		if len(levels) != 3 || levels[i].Rates[LoadLoop] != want.load || levels[i].Rates[CopyLoop] != want.copy || levels[i].Bandwidth != max(want.load, want.copy) {
+			t.Errorf("level %d of %d: %+v; want %+v", i, len(levels), levels[min(i, len(levels)-1)], want)
+		}
+	}
 	if levels, warnings := levelsOf(nil, 1, nil, true); levels != nil || warnings != nil {
 		t.Errorf("levels of nothing: %v, %v", levels, warnings)
 	}
