@@ -36,11 +36,15 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"memorywall/pkg/bench"
 	"memorywall/pkg/internal/arg"
@@ -65,20 +69,20 @@ type Machine struct {
 // Measured says how the figures of a measured machine were found, and keeps all
 // of them: every instruction set, every level of memory, every sample.
 type Measured struct {
-	Date     string            `json:"date"`                    // when it began, RFC 3339
-	Seconds  float64           `json:"seconds"`                 // how long it took
-	Asked    float64           `json:"asked_seconds,omitempty"` // how long it was asked to take; 0 in older files
-	Host     MeasuredHost      `json:"host"`
+	Date     string            `json:"date" min:"1"`                    // when it began, RFC 3339
+	Seconds  float64           `json:"seconds" min:"0"`                 // how long it took
+	Asked    float64           `json:"asked_seconds,omitempty" min:"0"` // how long it was asked to take; 0 in older files
+	Host     MeasuredHost      `json:"host" min:"0"`
 	Method   []string          `json:"method"` // sentences
 	Versions map[string]string `json:"versions"`
 
 	Clock      Clock            `json:"clock"`
 	L1Load     *L1Load          `json:"l1_load,omitempty"`
-	Peaks      []ComputePeak    `json:"peaks"`
-	Bandwidths []BandwidthPoint `json:"bandwidths"`
+	Peaks      []ComputePeak    `json:"peaks" min:"1"`
+	Bandwidths []BandwidthPoint `json:"bandwidths" min:"1"`
 	// Levels holds the levels of memory for one thread, innermost first, then
 	// those for all threads if there is more than one.
-	Levels []Level  `json:"levels"`
+	Levels []Level  `json:"levels" min:"1"`
 	Calls  []Call   `json:"calls,omitempty"`
 	Tuning []Choice `json:"tuning,omitempty"`
 
@@ -88,15 +92,15 @@ type Measured struct {
 // MeasuredHost is the machine that was measured. What is unknown is 0 or empty.
 type MeasuredHost struct {
 	host.Host
-	Threads int `json:"threads"` // that the measurement used at most
+	Threads int `json:"threads" min:"1"` // that the measurement used at most
 }
 
 // Clock is the clock of one core while it does dependent adds, one a cycle.
 type Clock struct {
-	Hz      float64   `json:"hz"`      // of the best sample
-	Min     float64   `json:"least"`   // the slowest of the readings over the run, Hz
-	Max     float64   `json:"most"`    // the fastest of them
-	Samples []float64 `json:"samples"` // readings in their order, Hz, each the best of some short ones
+	Hz      float64   `json:"hz"`              // of the best sample
+	Min     float64   `json:"least"`           // the slowest of the readings over the run, Hz
+	Max     float64   `json:"most"`            // the fastest of them
+	Samples []float64 `json:"samples" min:"1"` // readings in their order, Hz, each the best of some short ones
 }
 
 // L1Load holds the load bandwidth of the first-level cache against what the load
@@ -107,20 +111,20 @@ type L1Load struct {
 	BytesPerCycle float64 `json:"bytes_per_cycle"`
 	// Ports is the published number of load ports times the bytes that each
 	// loads in a cycle, 0 if it is not known for this CPU.
-	Ports  float64 `json:"ports_bytes_per_cycle,omitempty"`
+	Ports  float64 `json:"ports_bytes_per_cycle,omitempty" min:"0"`
 	Source string  `json:"ports_source,omitempty"`
 }
 
 // ComputePeak is the peak of some threads with one instruction set.
 type ComputePeak struct {
-	ISA       string    `json:"isa"`
-	Fused     bool      `json:"fused"`  // multiply and add in one instruction
-	Format    string    `json:"format"` // "FP32" or "FP64"
-	ElemBytes int64     `json:"elem_bytes"`
-	Threads   int       `json:"threads"`
-	FLOPS     float64   `json:"flops"`   // FLOP/s of the best sample
-	Median    float64   `json:"median"`  // FLOP/s
-	Samples   []float64 `json:"samples"` // FLOP/s, in their order
+	ISA       string    `json:"isa" min:"1"`
+	Fused     bool      `json:"fused"`          // multiply and add in one instruction
+	Format    string    `json:"format" min:"1"` // "FP32" or "FP64"
+	ElemBytes int64     `json:"elem_bytes" min:"1"`
+	Threads   int       `json:"threads" min:"1"`
+	FLOPS     float64   `json:"flops"`           // FLOP/s of the best sample
+	Median    float64   `json:"median"`          // FLOP/s
+	Samples   []float64 `json:"samples" min:"1"` // FLOP/s, in their order
 }
 
 // The loops that measure bandwidth.
@@ -162,16 +166,16 @@ func WriteAllocate(loop string) float64 {
 type BandwidthPoint struct {
 	Loop    string `json:"loop"` // one of [Loops]
 	ISA     string `json:"isa"`
-	Threads int    `json:"threads"`
+	Threads int    `json:"threads" min:"1"`
 	// WorkingSet is the bytes of all arrays of all threads together.
-	WorkingSet int64 `json:"working_set_bytes"`
+	WorkingSet int64 `json:"working_set_bytes" min:"1"`
 	// BytesPerS is the best sample, in bytes that the program sees: 8 an element
 	// for a load, 16 for a copy, 24 for a triad.
 	BytesPerS float64 `json:"bytes_per_s"`
 	// WithWriteAllocate counts the read of each line that is stored to as well.
 	WithWriteAllocate float64   `json:"with_write_allocate"`
-	Median            float64   `json:"median"`  // as BytesPerS
-	Samples           []float64 `json:"samples"` // as BytesPerS, in their order
+	Median            float64   `json:"median"`          // as BytesPerS
+	Samples           []float64 `json:"samples" min:"1"` // as BytesPerS, in their order
 }
 
 // Level is a level of memory as some threads see it: a stretch of working sets
@@ -179,13 +183,13 @@ type BandwidthPoint struct {
 type Level struct {
 	// Name is "L1", "L2", …, "memory", or "cache or memory" where the working sets do
 	// not go far enough beyond the caches.
-	Name    string `json:"name"`
-	Threads int    `json:"threads"`
+	Name    string `json:"name" min:"1"`
+	Threads int    `json:"threads" min:"1"`
 	// Reported is the capacity that the system reports, of all such caches that
 	// the threads use together. 0 for memory, or if it is unknown.
 	Reported int64 `json:"reported_bytes,omitempty"`
-	From     int64 `json:"from_bytes"` // the least working set that is on this level
-	To       int64 `json:"to_bytes"`   // the largest
+	From     int64 `json:"from_bytes" min:"1"` // the least working set that is on this level
+	To       int64 `json:"to_bytes"`           // the largest
 	// Bandwidth is the roof: the most bytes a second that any loop saw.
 	Bandwidth float64 `json:"bandwidth_bytes_per_s"`
 	// Rates holds bytes a second for each loop, as the program sees them.
@@ -196,16 +200,16 @@ type Level struct {
 // element, for several the start of that many goroutines, until all are at work at once, and
 // their end.
 type Call struct {
-	Threads int       `json:"threads"`
+	Threads int       `json:"threads" min:"1"`
 	Seconds float64   `json:"seconds"` // of the best sample
 	Median  float64   `json:"median"`
-	Samples []float64 `json:"samples"`
+	Samples []float64 `json:"samples" min:"1"`
 }
 
 // Choice is a constant of a multiply that was tried in some values on this machine.
 // Nothing here reads it: it is an option of package matmul.
 type Choice struct {
-	Name  string  `json:"name"` // for instance "avx512.streams"
+	Name  string  `json:"name" min:"1"` // for instance "avx512.streams"
 	Value int     `json:"value"`
 	Tried []Trial `json:"tried"`
 }
@@ -213,171 +217,126 @@ type Choice struct {
 // Trial is one of the values of a [Choice], with the seconds of its samples.
 type Trial struct {
 	Value   int       `json:"value"`
-	Samples []float64 `json:"samples_s"`
+	Samples []float64 `json:"samples_s" min:"1"`
 }
 
-// Validate returns an error that names the first figure that cannot be right.
+// Validate returns an error that names the first figure that cannot be right. What
+// a figure must be stands in its tag: positive and finite, if there is none; with
+// min:"1" at least 1, and not empty; with min:"0" at least 0, and all that is in it.
 func (d *Measured) Validate() error {
-	bad := func(format string, args ...any) error {
-		return fmt.Errorf("machine: measured "+format, args...)
-	}
-	type figure struct {
-		key   string
-		value float64
-	}
-	// not returns an error unless all figures are above the limit, or at it, and finite.
-	not := func(what string, zero bool, figures ...figure) error {
-		must := "positive and finite"
-		if zero {
-			must = "finite and at least 0"
-		}
-		for _, f := range figures {
-			if !(f.value > 0 || zero && f.value == 0) || math.IsInf(f.value, 1) {
-				return bad("%s%s is %g: it must be %s", what, f.key, f.value, must)
-			}
-		}
-		return nil
-	}
-	// sampled checks figures that come from samples, of which best is the best.
-	sampled := func(what, key string, best, median float64, samples []float64, smaller bool) error {
-		if err := not(what+": ", false, figure{key, best}, figure{"median", median}); err != nil {
-			return err
-		}
-		if len(samples) == 0 {
-			return bad("%s: samples is empty: every sample must be kept", what)
-		}
-		for i, v := range samples {
-			if err := not(what+": ", false, figure{fmt.Sprintf("samples[%d]", i), v}); err != nil {
-				return err
-			}
-		}
-		end, over := slices.Max(samples), median > best
-		if smaller {
-			end, over = slices.Min(samples), median < best
-		}
-		// Rates come from times, and a file's digits are rounded.
-		switch {
-		case over:
-			return bad("%s: median is %g and %s %g: no median is better than the best", what, median, key, best)
-		case math.Abs(best-end) > 1e-9*best:
-			return bad("%s: %s is %g, and the best of its samples is %g: they must be the same", what, key, best, end)
-		}
-		return nil
-	}
-	threads := func(what string, n int) error {
-		if n < 1 {
-			return bad("%s: threads is %d: it must be at least 1", what, n)
-		}
-		return nil
-	}
-	h := d.Host
-	switch {
-	case d.Date == "":
-		return bad("date is empty: it must say when")
-	case h.Threads < 1:
-		return bad("host.threads is %d: it must be at least 1", h.Threads)
-	case h.Cores < 0 || h.Usable < 0:
-		return bad("host.cores is %d, usable %d: they must be at least 0", h.Cores, h.Usable)
-	case h.Memory < 0 || h.Free < 0:
-		return bad("host.memory_bytes is %d, free_bytes %d: they must be at least 0", h.Memory, h.Free)
-	}
-	for i, c := range h.Caches {
-		if c.Level < 1 || c.Bytes < 1 || c.Cores < 0 || c.Count < 0 {
-			return bad("host.caches[%d]: level %d, %d bytes, %d cores, count %d: level and bytes must be positive, the others at least 0", i, c.Level, c.Bytes, c.Cores, c.Count)
-		}
-	}
-	if err := not("", true, figure{"seconds", d.Seconds}, figure{"asked_seconds", d.Asked}, figure{"host.cpu_quota_cores", h.Quota}); err != nil {
+	if err := figures(reflect.ValueOf(*d), "", ""); err != nil {
 		return err
 	}
-	c := d.Clock
-	if err := sampled("clock", "hz", c.Hz, c.Hz, c.Samples, false); err != nil {
-		return err
-	}
-	if err := not("clock: ", false, figure{"least", c.Min}, figure{"most", c.Max}); err != nil {
-		return err
-	}
-	if c.Min > c.Max {
-		return bad("clock: least is %g and most %g: they must rise", c.Min, c.Max)
-	}
-	if l := d.L1Load; l != nil {
-		if err := not("l1_load: ", false, figure{"bytes_per_cycle", l.BytesPerCycle}); err != nil {
-			return err
-		}
-		if err := not("l1_load: ", true, figure{"ports_bytes_per_cycle", l.Ports}); err != nil {
-			return err
+	for i, c := range d.Host.Caches {
+		if c.Level < 1 || c.Bytes < 1 {
+			return bad(fmt.Sprintf("host.caches[%d]", i), fmt.Sprintf("L%d of %d bytes", c.Level, c.Bytes), "both positive")
 		}
 	}
-	if len(d.Peaks) == 0 || len(d.Bandwidths) == 0 || len(d.Levels) == 0 {
-		return bad("machine has %d peaks, %d bandwidths and %d levels: it needs at least one of each", len(d.Peaks), len(d.Bandwidths), len(d.Levels))
+	if c := d.Clock; c.Min > c.Max {
+		return bad("clock.least", c.Min, "at most clock.most, %g", c.Max)
 	}
+	err := sampled("clock.hz", d.Clock.Hz, d.Clock.Hz, slices.Max(d.Clock.Samples), false)
 	for i, p := range d.Peaks {
-		what := fmt.Sprintf("peaks[%d]", i)
-		switch {
-		case p.ISA == "" || p.Format == "":
-			return bad("%s: isa is %q and format %q: both must be named", what, p.ISA, p.Format)
-		case p.ElemBytes < 1:
-			return bad("%s: elem_bytes is %d: it must be at least 1", what, p.ElemBytes)
-		}
-		if err := threads(what, p.Threads); err != nil {
-			return err
-		}
-		if err := sampled(what, "flops", p.FLOPS, p.Median, p.Samples, false); err != nil {
-			return err
-		}
+		err = cmp.Or(err, sampled(fmt.Sprintf("peaks[%d].flops", i), p.FLOPS, p.Median, slices.Max(p.Samples), p.Median > p.FLOPS))
 	}
 	for i, p := range d.Bandwidths {
-		what := fmt.Sprintf("bandwidths[%d]", i)
-		switch {
-		case !slices.Contains(Loops(), p.Loop):
-			return bad("%s: loop is %q: it must be one of %s", what, p.Loop, strings.Join(Loops(), ", "))
-		case p.WorkingSet < 1:
-			return bad("%s: working_set_bytes is %d: it must be at least 1", what, p.WorkingSet)
-		}
-		if err := threads(what, p.Threads); err != nil {
-			return err
-		}
-		if err := sampled(what, "bytes_per_s", p.BytesPerS, p.Median, p.Samples, false); err != nil {
-			return err
-		}
-		if err := not(what+": ", false, figure{"with_write_allocate", p.WithWriteAllocate}); err != nil {
-			return err
-		}
-	}
-	for i, l := range d.Levels {
-		what := fmt.Sprintf("levels[%d]", i)
-		switch {
-		case l.Name == "":
-			return bad("%s: name is empty: a level needs a name", what)
-		case l.From < 1 || l.To < l.From:
-			return bad("%s: working sets from %d to %d bytes: they must be positive and rise", what, l.From, l.To)
-		case l.Reported < 0:
-			return bad("%s: reported_bytes is %d: it must be at least 0", what, l.Reported)
-		}
-		if err := threads(what, l.Threads); err != nil {
-			return err
-		}
-		if err := not(what+": ", false, figure{"bandwidth_bytes_per_s", l.Bandwidth}); err != nil {
-			return err
-		}
-		for _, loop := range slices.Sorted(maps.Keys(l.Rates)) {
-			v := l.Rates[loop]
-			if !slices.Contains(Loops(), loop) || !(v > 0) || math.IsInf(v, 1) {
-				return bad("%s: rate of %q is %g: it must be one of %s, positive and finite", what, loop, v, strings.Join(Loops(), ", "))
-			}
-		}
+		err = cmp.Or(err, known(fmt.Sprintf("bandwidths[%d].loop", i), p.Loop), sampled(fmt.Sprintf("bandwidths[%d].bytes_per_s", i), p.BytesPerS, p.Median, slices.Max(p.Samples), p.Median > p.BytesPerS))
 	}
 	for i, c := range d.Calls {
-		what := fmt.Sprintf("calls[%d]", i)
-		if err := threads(what, c.Threads); err != nil {
-			return err
+		err = cmp.Or(err, sampled(fmt.Sprintf("calls[%d].seconds", i), c.Seconds, c.Median, slices.Min(c.Samples), c.Median < c.Seconds))
+	}
+	for i, l := range d.Levels {
+		if l.To < l.From {
+			err = cmp.Or(err, bad(fmt.Sprintf("levels[%d].to_bytes", i), l.To, "at least from_bytes, %d", l.From))
 		}
-		if err := sampled(what, "seconds", c.Seconds, c.Median, c.Samples, true); err != nil {
-			return err
+		for _, loop := range slices.Sorted(maps.Keys(l.Rates)) {
+			err = cmp.Or(err, known(fmt.Sprintf("levels[%d].rates", i), loop))
 		}
 	}
 	for i, c := range d.Tuning {
-		if c.Name == "" || !slices.ContainsFunc(c.Tried, func(t Trial) bool { return t.Value == c.Value }) {
-			return bad("tuning[%d]: name is %q and value %d: it must be named, and one of the values that were tried", i, c.Name, c.Value)
+		if !slices.ContainsFunc(c.Tried, func(t Trial) bool { return t.Value == c.Value }) {
+			err = cmp.Or(err, bad(fmt.Sprintf("tuning[%d].value", i), c.Value, "one of the values that were tried"))
+		}
+	}
+	return err
+}
+
+// bad says what a figure is, and what it must be.
+func bad(path string, value any, must string, args ...any) error {
+	return fmt.Errorf("machine: measured %s is %v: it must be %s", path, value, fmt.Sprintf(must, args...))
+}
+
+func known(path, loop string) error {
+	if slices.Contains(Loops(), loop) {
+		return nil
+	}
+	return bad(path, strconv.Quote(loop), "of %s", strings.Join(Loops(), ", "))
+}
+
+// sampled checks a figure that is the best of its samples, the end of their range;
+// better says that their median is better than the figure.
+func sampled(path string, best, median, end float64, better bool) error {
+	switch {
+	case better:
+		return bad(path, best, "no worse than the median, %g", median)
+	case math.Abs(best-end) > 1e-9*best: // the digits of a file are rounded
+		return bad(path, best, "the best of its samples, %g", end)
+	}
+	return nil
+}
+
+// figures checks what is in v against the tags; min is that of v.
+func figures(v reflect.Value, path, min string) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return figures(v.Elem(), path, min)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if !f.IsExported() || f.Type == reflect.TypeFor[time.Time]() {
+				continue
+			}
+			inner := strings.TrimSuffix(strings.TrimPrefix(path+"."+name, "."), ".")
+			rule := f.Tag.Get("min")
+			if rule == "" && min == "0" {
+				rule = min
+			}
+			if err := figures(v.Field(i), inner, rule); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice:
+		if min == "1" && v.Len() == 0 {
+			return bad(path, "empty", "one or more")
+		}
+		for i := range v.Len() {
+			if err := figures(v.Index(i), fmt.Sprintf("%s[%d]", path, i), min); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) }) {
+			if err := figures(v.MapIndex(key), path+"."+key.String(), min); err != nil {
+				return err
+			}
+		}
+	case reflect.Float64:
+		switch x := v.Float(); {
+		case min == "0" && (!(x >= 0) || math.IsInf(x, 1)):
+			return bad(path, x, "finite and at least 0")
+		case min != "0" && (!(x > 0) || math.IsInf(x, 1)):
+			return bad(path, x, "positive and finite")
+		}
+	case reflect.Int, reflect.Int64:
+		if low := int64(len(strings.TrimLeft(min, "0"))); v.Int() < low {
+			return bad(path, v.Int(), "at least %d", low)
+		}
+	case reflect.String:
+		if min == "1" && v.String() == "" {
+			return bad(path, "empty", "named")
 		}
 	}
 	return nil

@@ -101,17 +101,17 @@ func TestDecodeRefuses(t *testing.T) {
 		{"no name", replace(`"name": "a laptop, 2 cores",`, ``), "name is empty"},
 		{"no bandwidth", replace(`"bandwidth_bytes_per_s": 20000000000,`, ``), "bandwidth is 0 bytes/s"},
 		{"no date", replace(`"date": "2026-11-30T09:00:00Z",`, ``), "date is empty"},
-		{"no clock", replace(`"hz": 3000000000,`, ``), "clock: hz is 0"},
-		{"no loads", replace(`"bytes_per_cycle": 60,`, ``), "l1_load: bytes_per_cycle is 0"},
+		{"no clock", replace(`"hz": 3000000000,`, ``), "clock.hz is 0"},
+		{"no loads", replace(`"bytes_per_cycle": 60,`, ``), "l1_load.bytes_per_cycle is 0"},
 		{"a negative sample", replace(`99000000000,`, `-1,`), "is -1"},
 		{"no threads", replace(`"threads": 2,`, ``), "threads is 0"},
 		{"an unknown loop", replace(`"loop": "copy"`, `"loop": "dance"`), `loop is "dance"`},
 		{"no working set", replace(`"working_set_bytes": 16384,`, ``), "working_set_bytes is 0"},
-		{"a level upside down", replace(`"to_bytes": 32768,`, `"to_bytes": 3,`), "from 16384 to 3"},
+		{"a level upside down", replace(`"to_bytes": 32768,`, `"to_bytes": 3,`), "levels[0].to_bytes is 3: it must be at least from_bytes, 16384"},
 		{"a key twice", replace(`"hz": 3000000000,`, `"hz": 3000000000, "hz": 4000000000,`), `duplicate key: "measured.clock.hz"`},
 		{"a key twice but for its case", replace(`"peak_flops": 200000000000,`, `"peak_flops": 200000000000, "Peak_FLOPS": 1,`), `duplicate key: "Peak_FLOPS"`},
 		{"a key twice in a list", replace(`"loop": "copy",`, `"loop": "copy", "loop": "copy",`), `duplicate key: "measured.bandwidths[1].loop"`},
-		{"a level without rates", replace(`"load": 300000000000`, `"load": 0`), `rate of "load" is 0`},
+		{"a level without rates", replace(`"load": 300000000000`, `"load": 0`), `rates.load is 0`},
 	} {
 		m, err := Decode([]byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !regexp.MustCompile("^(machine|roofline): ").MatchString(err.Error()) {
@@ -130,7 +130,7 @@ func TestDecodeRefuses(t *testing.T) {
 func TestEncodeRefuses(t *testing.T) {
 	m := sampleMachine()
 	m.Measured.Peaks[1].Samples = []float64{math.NaN()}
-	if _, err := Encode(m); err == nil || !strings.Contains(err.Error(), "peaks[1]: samples[0] is NaN") {
+	if _, err := Encode(m); err == nil || !strings.Contains(err.Error(), "peaks[1].samples[0] is NaN") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := Encode(Machine{}); err == nil {
@@ -138,7 +138,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 	m = sampleMachine()
 	m.Measured.Levels = nil
-	if _, err := Encode(m); err == nil || !strings.Contains(err.Error(), "0 levels") {
+	if _, err := Encode(m); err == nil || !strings.Contains(err.Error(), "levels is empty") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -147,25 +147,25 @@ func TestEncodeRefuses(t *testing.T) {
 // what is negative, NaN or infinite.
 func TestMeasuredValidate(t *testing.T) {
 	for name, at := range map[string]func(d *Measured) *float64{
-		"clock: hz":                           func(d *Measured) *float64 { return &d.Clock.Hz },
-		"clock: least":                        func(d *Measured) *float64 { return &d.Clock.Min },
-		"clock: most":                         func(d *Measured) *float64 { return &d.Clock.Max },
-		"clock: samples[1]":                   func(d *Measured) *float64 { return &d.Clock.Samples[1] },
-		"l1_load: bytes_per_cycle":            func(d *Measured) *float64 { return &d.L1Load.BytesPerCycle },
-		"peaks[1]: flops":                     func(d *Measured) *float64 { return &d.Peaks[1].FLOPS },
-		"peaks[1]: median":                    func(d *Measured) *float64 { return &d.Peaks[1].Median },
-		"peaks[0]: samples[1]":                func(d *Measured) *float64 { return &d.Peaks[0].Samples[1] },
-		"bandwidths[2]: bytes_per_s":          func(d *Measured) *float64 { return &d.Bandwidths[2].BytesPerS },
-		"bandwidths[2]: with_write_allocate":  func(d *Measured) *float64 { return &d.Bandwidths[2].WithWriteAllocate },
-		"bandwidths[2]: median":               func(d *Measured) *float64 { return &d.Bandwidths[2].Median },
-		"bandwidths[0]: samples[2]":           func(d *Measured) *float64 { return &d.Bandwidths[0].Samples[2] },
-		"calls[0]: seconds":                   func(d *Measured) *float64 { return &d.Calls[0].Seconds },
-		"calls[0]: median":                    func(d *Measured) *float64 { return &d.Calls[0].Median },
-		"levels[3]: bandwidth_bytes_per_s is": func(d *Measured) *float64 { return &d.Levels[3].Bandwidth },
-		"l1_load: ports_bytes_per_cycle":      func(d *Measured) *float64 { return &d.L1Load.Ports },
+		"clock.hz":                           func(d *Measured) *float64 { return &d.Clock.Hz },
+		"clock.least":                        func(d *Measured) *float64 { return &d.Clock.Min },
+		"clock.most":                         func(d *Measured) *float64 { return &d.Clock.Max },
+		"clock.samples[1]":                   func(d *Measured) *float64 { return &d.Clock.Samples[1] },
+		"l1_load.bytes_per_cycle":            func(d *Measured) *float64 { return &d.L1Load.BytesPerCycle },
+		"peaks[1].flops":                     func(d *Measured) *float64 { return &d.Peaks[1].FLOPS },
+		"peaks[1].median":                    func(d *Measured) *float64 { return &d.Peaks[1].Median },
+		"peaks[0].samples[1]":                func(d *Measured) *float64 { return &d.Peaks[0].Samples[1] },
+		"bandwidths[2].bytes_per_s":          func(d *Measured) *float64 { return &d.Bandwidths[2].BytesPerS },
+		"bandwidths[2].with_write_allocate":  func(d *Measured) *float64 { return &d.Bandwidths[2].WithWriteAllocate },
+		"bandwidths[2].median":               func(d *Measured) *float64 { return &d.Bandwidths[2].Median },
+		"bandwidths[0].samples[2]":           func(d *Measured) *float64 { return &d.Bandwidths[0].Samples[2] },
+		"calls[0].seconds":                   func(d *Measured) *float64 { return &d.Calls[0].Seconds },
+		"calls[0].median":                    func(d *Measured) *float64 { return &d.Calls[0].Median },
+		"levels[3].bandwidth_bytes_per_s is": func(d *Measured) *float64 { return &d.Levels[3].Bandwidth },
+		"l1_load.ports_bytes_per_cycle":      func(d *Measured) *float64 { return &d.L1Load.Ports },
 	} {
 		for _, bad := range []float64{0, -1, nan, inf} {
-			if bad == 0 && name == "l1_load: ports_bytes_per_cycle" {
+			if bad == 0 && name == "l1_load.ports_bytes_per_cycle" {
 				continue // not known
 			}
 			m := sampleMachine()
@@ -174,38 +174,38 @@ func TestMeasuredValidate(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(d *Measured){
-		"seconds is -1: it must be finite and at least 0": func(d *Measured) { d.Seconds = -1 },
-		"asked_seconds is NaN":                            func(d *Measured) { d.Asked = nan },
-		"host.cpu_quota_cores is -2":                      func(d *Measured) { d.Host.Quota = -2 },
-		"host.cores is -1":                                func(d *Measured) { d.Host.Cores = -1 },
-		"host.memory_bytes is -1":                         func(d *Measured) { d.Host.Memory = -1 },
-		"host.caches[0]: level 1, -4 bytes":               func(d *Measured) { d.Host.Caches[0].Bytes = -4 },
-		"clock: least is 3e+09 and most 2.9e+09":          func(d *Measured) { d.Clock.Min, d.Clock.Max = d.Clock.Max, d.Clock.Min },
-		"peaks[0]: median is 1.01e+11 and flops 1e+11: no median is better than the best":   func(d *Measured) { d.Peaks[0].Median = 101e9 },
-		"peaks[1]: flops is 1.3e+10, and the best of its samples is 1.2e+10":                func(d *Measured) { d.Peaks[1].FLOPS = 13e9 },
-		"bandwidths[0]: bytes_per_s is 2.98e+11, and the best of its samples is 3e+11":      func(d *Measured) { d.Bandwidths[0].BytesPerS = 298e9 },
-		"calls[0]: median is 2e-06 and seconds 3e-06: no median is better than the best":    func(d *Measured) { d.Calls[0].Median = 2e-6 },
-		`tuning[0]: name is "streams" and value 9: it must be named, and one of the values`: func(d *Measured) { d.Tuning[0].Value = 9 },
-		"date is empty":                     func(d *Measured) { d.Date = "" },
-		"host.threads is 0":                 func(d *Measured) { d.Host.Threads = 0 },
-		"clock: samples is empty":           func(d *Measured) { d.Clock.Samples = nil },
-		"0 peaks, 3 bandwidths":             func(d *Measured) { d.Peaks = nil },
-		"3 peaks, 0 bandwidths":             func(d *Measured) { d.Bandwidths = nil },
-		`peaks[0]: isa is ""`:               func(d *Measured) { d.Peaks[0].ISA = "" },
-		`isa is "avx2" and format ""`:       func(d *Measured) { d.Peaks[0].Format = "" },
-		"peaks[0]: threads is 0":            func(d *Measured) { d.Peaks[0].Threads = 0 },
-		"peaks[0]: elem_bytes is 0":         func(d *Measured) { d.Peaks[0].ElemBytes = 0 },
-		"peaks[0]: samples is empty":        func(d *Measured) { d.Peaks[0].Samples = nil },
-		"bandwidths[0]: threads is 0":       func(d *Measured) { d.Bandwidths[0].Threads = 0 },
-		"bandwidths[0]: working_set":        func(d *Measured) { d.Bandwidths[0].WorkingSet = 0 },
-		"bandwidths[0]: samples is empty":   func(d *Measured) { d.Bandwidths[0].Samples = nil },
-		"levels[0]: name is empty":          func(d *Measured) { d.Levels[0].Name = "" },
-		"levels[0]: threads is 0":           func(d *Measured) { d.Levels[0].Threads = 0 },
-		"levels[0]: working sets from 0":    func(d *Measured) { d.Levels[0].From = 0 },
-		"levels[0]: reported_bytes is -1":   func(d *Measured) { d.Levels[0].Reported = -1 },
-		`levels[0]: rate of "load" is NaN`:  func(d *Measured) { d.Levels[0].Rates[LoadLoop] = nan },
-		`levels[0]: rate of "load" is +Inf`: func(d *Measured) { d.Levels[0].Rates[LoadLoop] = inf },
-		`levels[0]: rate of "dance" is 1`:   func(d *Measured) { d.Levels[0].Rates["dance"] = 1 },
+		"seconds is -1: it must be finite and at least 0":                                  func(d *Measured) { d.Seconds = -1 },
+		"asked_seconds is NaN":                                                             func(d *Measured) { d.Asked = nan },
+		"host.cpu_quota_cores is -2":                                                       func(d *Measured) { d.Host.Quota = -2 },
+		"host.cores is -1":                                                                 func(d *Measured) { d.Host.Cores = -1 },
+		"host.memory_bytes is -1":                                                          func(d *Measured) { d.Host.Memory = -1 },
+		"host.caches[0].bytes is -4: it must be at least 0":                                func(d *Measured) { d.Host.Caches[0].Bytes = -4 },
+		"clock.least is 3e+09: it must be at most clock.most, 2.9e+09":                     func(d *Measured) { d.Clock.Min, d.Clock.Max = d.Clock.Max, d.Clock.Min },
+		"peaks[0].flops is 1e+11: it must be no worse than the median, 1.01e+11":           func(d *Measured) { d.Peaks[0].Median = 101e9 },
+		"peaks[1].flops is 1.3e+10: it must be the best of its samples, 1.2e+10":           func(d *Measured) { d.Peaks[1].FLOPS = 13e9 },
+		"bandwidths[0].bytes_per_s is 2.98e+11: it must be the best of its samples, 3e+11": func(d *Measured) { d.Bandwidths[0].BytesPerS = 298e9 },
+		"calls[0].seconds is 3e-06: it must be no worse than the median, 2e-06":            func(d *Measured) { d.Calls[0].Median = 2e-6 },
+		`tuning[0].value is 9: it must be one of the values that were tried`:               func(d *Measured) { d.Tuning[0].Value = 9 },
+		"date is empty":                                        func(d *Measured) { d.Date = "" },
+		"host.threads is 0":                                    func(d *Measured) { d.Host.Threads = 0 },
+		"clock.samples is empty":                               func(d *Measured) { d.Clock.Samples = nil },
+		"peaks is empty: it must be one or more":               func(d *Measured) { d.Peaks = nil },
+		"bandwidths is empty":                                  func(d *Measured) { d.Bandwidths = nil },
+		`peaks[0].isa is empty: it must be named`:              func(d *Measured) { d.Peaks[0].ISA = "" },
+		`peaks[0].format is empty`:                             func(d *Measured) { d.Peaks[0].Format = "" },
+		"peaks[0].threads is 0":                                func(d *Measured) { d.Peaks[0].Threads = 0 },
+		"peaks[0].elem_bytes is 0":                             func(d *Measured) { d.Peaks[0].ElemBytes = 0 },
+		"peaks[0].samples is empty":                            func(d *Measured) { d.Peaks[0].Samples = nil },
+		"bandwidths[0].threads is 0":                           func(d *Measured) { d.Bandwidths[0].Threads = 0 },
+		"bandwidths[0].working_set":                            func(d *Measured) { d.Bandwidths[0].WorkingSet = 0 },
+		"bandwidths[0].samples is empty":                       func(d *Measured) { d.Bandwidths[0].Samples = nil },
+		"levels[0].name is empty":                              func(d *Measured) { d.Levels[0].Name = "" },
+		"levels[0].threads is 0":                               func(d *Measured) { d.Levels[0].Threads = 0 },
+		"levels[0].from_bytes is 0":                            func(d *Measured) { d.Levels[0].From = 0 },
+		"levels[0].reported_bytes is -1":                       func(d *Measured) { d.Levels[0].Reported = -1 },
+		`levels[0].rates.load is NaN`:                          func(d *Measured) { d.Levels[0].Rates[LoadLoop] = nan },
+		`levels[0].rates.load is +Inf`:                         func(d *Measured) { d.Levels[0].Rates[LoadLoop] = inf },
+		`levels[0].rates is "dance": it must be of load, copy`: func(d *Measured) { d.Levels[0].Rates["dance"] = 1 },
 	} {
 		m := sampleMachine()
 		change(m.Measured)
@@ -215,10 +215,10 @@ func TestMeasuredValidate(t *testing.T) {
 	for range 50 {
 		m := sampleMachine()
 		m.Measured.Bandwidths[0] = BandwidthPoint{Loop: LoadLoop, Threads: 1, WorkingSet: 1}
-		refused(t, m.Measured.Validate(), "bandwidths[0]: bytes_per_s is 0")
+		refused(t, m.Measured.Validate(), "bandwidths[0].bytes_per_s is 0")
 		m = sampleMachine()
 		m.Measured.Levels[0].Rates = map[string]float64{TriadLoop: -3, LoadLoop: -1, CopyLoop: -2}
-		refused(t, m.Measured.Validate(), `levels[0]: rate of "copy" is -2`)
+		refused(t, m.Measured.Validate(), `levels[0].rates.copy is -2`)
 	}
 	m := sampleMachine()
 	m.Measured.L1Load.Ports = 0 // not known
