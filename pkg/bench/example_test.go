@@ -1,8 +1,10 @@
 package bench_test
 
 import (
+	"context"
 	"fmt"
 	"log"
+	"time"
 
 	"memorywall/pkg/bench"
 )
@@ -81,4 +83,24 @@ func ExampleFiveRates() {
 	// gonum, 16×16 float32: above 0 GFLOP/s: true
 	// gonum matrix–vector, 32×32 float32: above 0 GFLOP/s: true
 	// gonum matrix–vector, 32×32 float32: above 0 GB/s: true
+}
+
+// Time alternatives that have nothing to do with each other, each until its best was
+// found at two times of the run.
+func ExampleSample() {
+	x := make([]float64, 1000)
+	sum := 0.0
+	results, err := bench.Sample(context.Background(), bench.Options{MinTime: time.Millisecond, Time: 50 * time.Millisecond},
+		bench.Case{Name: "sum", Work: bench.Work{FLOPs: 1000}, Run: func() {
+			for _, v := range x {
+				sum += v
+			}
+		}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r := results[0]
+	fmt.Println(r.Name, len(r.Visits) >= 1, len(r.Samples) >= 3, r.GFLOPS() > 0)
+	// Output:
+	// sum true true true
 }
