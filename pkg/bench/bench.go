@@ -40,7 +40,7 @@ const (
 
 // Options say how to measure. The zero value is the default for every field.
 type Options struct {
-	// MinTime is the least time that one sample shall take: a short function
+	// MinTime is the minimum time of one sample: a short function
 	// is called many times a sample. 0 means DefaultMinTime.
 	MinTime time.Duration
 	// Samples is the number of samples for each case, the fewest if there is a

@@ -134,21 +134,21 @@ func levelsOf(points []BandwidthPoint, threads int, caches []host.Cache, beyond 
 			}
 		}
 		// The rates come from well inside: clear of the level before.
-		least := l.From
+		smallest := l.From
 		if i > 0 {
 			if clear := 2 * curve[cut[i-1].to-1].WorkingSet; clear <= l.To {
-				least = max(least, clear)
+				smallest = max(smallest, clear)
 			}
 		}
 		if i == len(cut)-1 {
 			// The outermost level goes on without end: its rates are those of the
-			// largest working sets, of which least is left in a cache.
-			least = max(least, l.To/4)
+			// largest working sets, of which the smallest part is left in a cache.
+			smallest = max(smallest, l.To/4)
 		}
 		l.Rates = map[string]float64{}
 		for _, p := range points {
 			// Arrays of whole rounds make some working sets a little smaller.
-			if p.Threads == threads && float64(p.WorkingSet) >= 0.97*float64(least) && p.WorkingSet <= l.To {
+			if p.Threads == threads && float64(p.WorkingSet) >= 0.97*float64(smallest) && p.WorkingSet <= l.To {
 				l.Rates[p.Loop] = max(l.Rates[p.Loop], p.BytesPerS)
 				l.Bandwidth = max(l.Bandwidth, p.BytesPerS)
 			}

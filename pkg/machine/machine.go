@@ -188,7 +188,7 @@ type Level struct {
 	// Reported is the capacity that the system reports, of all such caches that
 	// the threads use together. 0 for memory, or if it is unknown.
 	Reported int64 `json:"reported_bytes,omitempty"`
-	From     int64 `json:"from_bytes" min:"1"` // the least working set that is on this level
+	From     int64 `json:"from_bytes" min:"1"` // the smallest working set that is on this level
 	To       int64 `json:"to_bytes"`           // the largest
 	// Bandwidth is the roof: the most bytes a second that any loop saw.
 	Bandwidth float64 `json:"bandwidth_bytes_per_s"`

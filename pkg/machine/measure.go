@@ -329,13 +329,13 @@ func (m *meter) addBandwidth(memory probe.Memory, loop string, threads int, set 
 func minSet(threads int) int64 { return 6 * probe.RoundBytes * int64(threads) }
 
 // workingSets returns the working sets of a sweep, in bytes of all threads: from
-// first for each thread to most for all of them, in steps of √2 that end at most.
-func workingSets(first, most int64, threads int) []int64 {
+// first for each thread to the limit for all of them, in steps of √2 that end there.
+func workingSets(first, limit int64, threads int) []int64 {
 	unit := minSet(threads)
 	smallest := max(first*int64(threads), unit)
 	var sets []int64
 	for i := 0; ; i++ {
-		v := int64(float64(most)*math.Pow(2, -float64(i)/2)) / unit * unit
+		v := int64(float64(limit)*math.Pow(2, -float64(i)/2)) / unit * unit
 		if v < smallest && len(sets) > 0 {
 			break
 		}

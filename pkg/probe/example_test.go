@@ -39,7 +39,7 @@ func ExampleMemory() {
 	fmt.Println(loops.Copy(a, a, 1, false))
 	// Output:
 	// true
-	// probe: arrays 0 and 1 share memory: they must lie apart
+	// probe: arrays 0 and 1 overlap: they must be disjoint
 }
 
 // A chain of adds, one a cycle: timed, it gives the clock.

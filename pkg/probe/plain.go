@@ -10,7 +10,7 @@ func goCompute[T Float]() compute[T] {
 }
 
 // loopGo is stepsGo for eight numbers in local variables. Plain Go may round the
-// multiply and the add apart; adding one product to each number would let the
+// multiply and the add separately; adding one product to each number would let the
 // compiler multiply once.
 func loopGo[T Float](n int, p *T) {
 	s := unsafe.Slice(p, 2+goNumbers)

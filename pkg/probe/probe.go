@@ -69,9 +69,9 @@ func find[T any](all []T, isa string, name func(T) string) (T, error) {
 type form int
 
 const (
-	sums  form = iota // s += x·y
-	steps             // s = s·x + y
-	apart             // s *= x for the first half of them, s += y for the second
+	sums   form = iota // s += x·y
+	steps              // s = s·x + y
+	mulAdd             // s *= x for the first half of them, s += y for the second
 )
 
 // compute is a loop of multiply-adds. Its state is x, y, then the numbers.
@@ -113,7 +113,7 @@ func NewCompute[T Float](isa string) (*Compute[T], error) {
 		k.Set(0.7390851332151607, 1e-9)
 	case steps:
 		k.Set(0.7390851332151607, 0.1415926535897932)
-	case apart:
+	case mulAdd:
 		k.Set(1, 1e-9)
 	}
 	for i := range k.Numbers() {
@@ -129,7 +129,7 @@ func (c *Compute[T]) ISA() string { return c.compute.isa }
 // Go s = s·x + y, for every number s. Where the CPU has no such instruction, the
 // first half of the numbers is multiplied by x, and y is added to the second
 // half.
-func (c *Compute[T]) Fused() bool { return c.compute.form != apart }
+func (c *Compute[T]) Fused() bool { return c.compute.form != mulAdd }
 
 // Set sets x and y.
 func (c *Compute[T]) Set(x, y T) { c.state[0], c.state[1] = x, y }
@@ -257,7 +257,7 @@ func (m Memory) check(passes int, arrays ...[]byte) error {
 		}
 		for j, q := range arrays[:i] {
 			if at, other := uintptr(unsafe.Pointer(&p[0])), uintptr(unsafe.Pointer(&q[0])); max(at, other)-min(at, other) < uintptr(len(p)) {
-				return fmt.Errorf("probe: arrays %d and %d share memory: they must lie apart", j, i)
+				return fmt.Errorf("probe: arrays %d and %d overlap: they must be disjoint", j, i)
 			}
 		}
 	}

@@ -14,8 +14,8 @@ var (
 
 // The numbers that a loop keeps in so many bytes of registers.
 const (
-	fusedChains = 12
-	apartChains = 2 * 7
+	fusedChains  = 12
+	mulAddChains = 2 * 7
 )
 
 func computes32() []compute[float32] {
@@ -26,11 +26,11 @@ func computes32() []compute[float32] {
 	if haveAVX2 {
 		all = append(all, compute[float32]{AVX2, sums, fusedChains * 8, fmaF32AVX2})
 	}
-	all = append(all, compute[float32]{SSE2, apart, apartChains * 4, mulAddF32SSE2})
+	all = append(all, compute[float32]{SSE2, mulAdd, mulAddChains * 4, mulAddF32SSE2})
 	if haveFMA {
 		all = append(all, compute[float32]{Scalar, sums, fusedChains, fmaF32Scalar})
 	} else {
-		all = append(all, compute[float32]{Scalar, apart, apartChains, mulAddF32Scalar})
+		all = append(all, compute[float32]{Scalar, mulAdd, mulAddChains, mulAddF32Scalar})
 	}
 	return append(all, goCompute[float32]())
 }
@@ -43,11 +43,11 @@ func computes64() []compute[float64] {
 	if haveAVX2 {
 		all = append(all, compute[float64]{AVX2, sums, fusedChains * 4, fmaF64AVX2})
 	}
-	all = append(all, compute[float64]{SSE2, apart, apartChains * 2, mulAddF64SSE2})
+	all = append(all, compute[float64]{SSE2, mulAdd, mulAddChains * 2, mulAddF64SSE2})
 	if haveFMA {
 		all = append(all, compute[float64]{Scalar, sums, fusedChains, fmaF64Scalar})
 	} else {
-		all = append(all, compute[float64]{Scalar, apart, apartChains, mulAddF64Scalar})
+		all = append(all, compute[float64]{Scalar, mulAdd, mulAddChains, mulAddF64Scalar})
 	}
 	return append(all, goCompute[float64]())
 }

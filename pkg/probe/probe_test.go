@@ -29,7 +29,7 @@ func TestCompute(t *testing.T) {
 	t.Run("float64", testCompute[float64])
 }
 
-// Powers of two keep every step exact, so that fused and apart agree bit for bit.
+// Powers of two keep every step exact, so that fused and mulAdd agree bit for bit.
 func testCompute[T Float](t *testing.T) {
 	for _, isa := range ComputeISAs() {
 		for _, rounds := range []int{1, 2, 7} {
@@ -53,7 +53,7 @@ func testCompute[T Float](t *testing.T) {
 					sumsGo(rounds, &want[0], n)
 				case steps:
 					stepsGo(rounds, &want[0], n)
-				case apart:
+				case mulAdd:
 					apartGo(rounds, &want[0], n)
 					perNumber = 1
 				}
@@ -205,11 +205,11 @@ func TestMemoryRefuses(t *testing.T) {
 		{"not aligned", func() error { return m.Load(p[8:][:RoundBytes], 1) }, "no multiple of 64"},
 		{"lengths", func() error { return m.Copy(p[:RoundBytes], p[RoundBytes:], 1, false) }, "equally long"},
 		{"lengths", func() error { return m.Triad(p[:RoundBytes], p[RoundBytes:][:RoundBytes], p, 1, 1, true) }, "array 2 has 2048 bytes"},
-		{"the same array", func() error { return m.Copy(p, p, 1, false) }, "arrays 0 and 1 share memory: they must lie apart"},
-		{"an overlap", func() error { return m.Copy(p[RoundBytes:][:2*RoundBytes], p[:2*RoundBytes], 1, true) }, "arrays 0 and 1 share memory"},
+		{"the same array", func() error { return m.Copy(p, p, 1, false) }, "arrays 0 and 1 overlap: they must be disjoint"},
+		{"an overlap", func() error { return m.Copy(p[RoundBytes:][:2*RoundBytes], p[:2*RoundBytes], 1, true) }, "arrays 0 and 1 overlap"},
 		{"b is c", func() error {
 			return m.Triad(p[:RoundBytes], p[RoundBytes:][:RoundBytes], p[RoundBytes:][:RoundBytes], 1, 1, false)
-		}, "arrays 1 and 2 share memory"},
+		}, "arrays 1 and 2 overlap"},
 		{"no loops", func() error { return Memory{}.Load(p, 1) }, "the Memory has no loops: take it from NewMemory"},
 		{"no loops", func() error { return Memory{}.Copy(p[:RoundBytes], p[RoundBytes:][:RoundBytes], 1, true) }, "take it from NewMemory"},
 		{"no memory", func() error { _, _, err := Alloc(0); return err }, "bytes is 0"},

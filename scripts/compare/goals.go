@@ -16,7 +16,7 @@ type goal struct {
 	work, what string
 	of         func(Row) bool
 	ratio      func(Row) float64 // NaN where it was not measured
-	least      float64
+	min        float64
 	short      string // why, if it falls short
 }
 
@@ -120,8 +120,8 @@ func table(r Report) string {
 			}
 		}
 		want, got, note := "–", "not measured", ""
-		if g.least > 0 {
-			want = fmt.Sprintf("%.2f", g.least)
+		if g.min > 0 {
+			want = fmt.Sprintf("%.2f", g.min)
 		}
 		if low <= high {
 			got = fmt.Sprintf("%.2f", low)
@@ -129,7 +129,7 @@ func table(r Report) string {
 				got += " to " + top
 			}
 			got += doubtful
-			if math.Round(low*100)/100 < g.least {
+			if math.Round(low*100)/100 < g.min {
 				note = "short"
 				if g.short != "" {
 					if !slices.Contains(reasons, g.short) {

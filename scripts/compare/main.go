@@ -67,7 +67,7 @@ type Row struct {
 	OursMedian     float64  `json:"ours_median_gflops"`
 	OpenBLASMedian *float64 `json:"openblas_median_gflops"`
 	ReadGBps       float64  `json:"read_gbps"` // bandwidth of so many threads
-	OursGBps       float64  `json:"ours_gbps"` // least traffic over our time
+	OursGBps       float64  `json:"ours_gbps"` // compulsory traffic over our time
 	Copies         int      `json:"copies"`    // weight matrices in rotation
 	Resident       bool     `json:"resident"`  // they may stay in the last-level cache
 	Turns          int      `json:"turns"`     // of each side

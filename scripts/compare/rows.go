@@ -113,7 +113,7 @@ type meter struct {
 	isa    string
 	blas   *openBLAS // nil if missing
 	quick  bool
-	memory int64 // most bytes of weights on each side
+	memory int64 // maximum bytes of weights on each side
 	host   machine.Host
 
 	crews map[int]*bench.Crew
@@ -268,6 +268,11 @@ func (m *meter) measure(s shape) (Row, error) {
 		}
 		cases = append(cases, theirs)
 	}
+	// The roofs are those of samples as long as a multiply's: what other machines leave
+	// of the memory changes from millisecond to millisecond.
+	for i := range cases {
+		cases[i].MinTime = 0
+	}
 	o := bench.Options{MinTime: 30 * time.Millisecond, Samples: 9, Time: 2500 * time.Millisecond, SpreadLimit: spread}
 	if m.quick {
 		o.Samples, o.Time = 5, 800*time.Millisecond
@@ -275,18 +280,6 @@ func (m *meter) measure(s shape) (Row, error) {
 	results, err := bench.CompareContext(m.ctx, o, cases...)
 	if err != nil {
 		return Row{}, err
-	}
-	// A roof is the best that was ever seen: its loops run by themselves too.
-	for i := 1; i < len(cases); i++ {
-		if cases[i].MinTime > 0 {
-			alone, err := bench.Sample(m.ctx, bench.Options{Time: 50 * time.Millisecond}, cases[i])
-			if err != nil {
-				return Row{}, err
-			}
-			if alone[0].Min < results[i].Min {
-				results[i] = alone[0]
-			}
-		}
 	}
 	ours, top := results[0], results[1]
 	row := Row{Op: s.op, DType: s.dtype, M: s.m, N: s.n, K: s.k, Threads: s.threads, ISA: m.isa, Copies: j.copies, Resident: j.resident,
@@ -347,6 +340,7 @@ func (m *meter) bandwidth(threads int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	c.MinTime = 0
 	results, err := bench.Sample(m.ctx, bench.Options{Time: 500 * time.Millisecond}, c)
 	if err != nil {
 		return 0, err
