@@ -121,7 +121,7 @@ class Files(unittest.TestCase):
             run = subprocess.run(build, cwd=Path(place, "mine"), env=env, capture_output=True, text=True)
             self.assertEqual(run.returncode, 0, run.stderr)
             told = subprocess.run(build, cwd=Path(place, "mine"), env={**env, "GOWORK": ""}, capture_output=True, text=True).stderr
-            words = "current directory is contained in a module that is not one of the workspace modules"
+            words = "is contained in a module that is not one of the workspace modules"
             self.assertIn(words, told)
             self.assertIn(words, read("README.md"))
 
