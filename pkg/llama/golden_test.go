@@ -51,9 +51,13 @@ var loadOnce = sync.OnceValues(func() (*Model, error) {
 })
 
 // lessonModel returns the lesson's model, one for all tests. They are skipped
-// without it, unless MEMORYWALL_MODEL says that it must be there.
+// without it, unless MEMORYWALL_MODEL says that it must be there, and with
+// -short: with 32 bits, and under the race detector, they take many minutes.
 func lessonModel(t testing.TB) *Model {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a whole model takes too long with -short")
+	}
 	m, err := loadOnce()
 	if errors.Is(err, ErrNoModel) && os.Getenv("MEMORYWALL_MODEL") == "" {
 		t.Skip(err)

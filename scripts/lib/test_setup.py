@@ -1084,6 +1084,9 @@ exec "$REAL_PYTHON" -c 'import time; time.sleep(120)' "$TMPDIR"
     def test_nothing_stays_after_a_kill(self):
         process, (folder, render, *_) = self.kernel(TMPDIR="/tmp")
         self.assertEqual(render, "")  # no renderer in this checkout: the kernel starts all the same
+        deadline = time.monotonic() + 30
+        while not any("unix;" in c for c in self.alive(folder + "/gopls_socket")) and time.monotonic() < deadline:
+            time.sleep(0.05)
         self.assertEqual(len([c for c in self.alive(folder + "/gopls_socket") if "unix;" in c]), 1)
         process.send_signal(signal.SIGKILL)
         process.wait(10)
