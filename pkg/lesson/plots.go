@@ -203,7 +203,7 @@ func AttainableByBatch(id, title string, chip roofline.Machine, k, n int64, labe
 	f := Figure{
 		ID: id, Title: title,
 		X:     Axis{Name: "tokens m that share one read of the weights", Log: true},
-		Y:     Axis{Name: "attainable performance", Unit: "FLOP/s", Log: true},
+		Y:     Axis{Name: "attainable performance", Unit: "FLOP/s", Log: true, Min: attainable(1) / 2},
 		Table: &Table{Columns: []string{"tokens m", "attainable, TFLOP/s", "% of peak"}},
 	}
 	shown := slices.Concat(Doubling(1, 4096), labelled)
