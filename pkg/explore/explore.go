@@ -78,7 +78,7 @@ type FieldError struct {
 	Message string `json:"message"`
 }
 
-// explorer is one of the three: its settings, read by draw in the order of
+// explorer is one of the four: its settings, read by draw in the order of
 // keys, and what it makes of them.
 type explorer struct {
 	name, title string
@@ -94,6 +94,8 @@ func explorers() []explorer {
 			[]string{"n", "b", "elem", "capacity", "step"}, drawTile},
 		{"decode", "A batch of requests on a chip",
 			[]string{"batch", "params", "width", "chip", "format", "peak", "bandwidth", "elem"}, drawDecode},
+		{"model", "A whole model on chips",
+			[]string{"model", "chip", "format", "chips", "split", "weights", "kv", "batch", "context", "prompt", "hop"}, drawModel},
 	}
 }
 

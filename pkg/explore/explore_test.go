@@ -20,7 +20,9 @@ import (
 	"memorywall/pkg/internal/arg"
 	"memorywall/pkg/internal/num"
 	"memorywall/pkg/roofline"
+	"memorywall/pkg/serving"
 	"memorywall/pkg/tiling"
+	"memorywall/pkg/transformer"
 )
 
 // draw draws settings that must be right. They come in pairs of key and text.
@@ -776,4 +778,29 @@ func FuzzDraw(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// The model's explorer says what pkg/serving counts.
+func TestModelIsServings(t *testing.T) {
+	for _, c := range []struct {
+		chip, format, split string
+		chips               int64
+		ask                 serving.Ask
+	}{
+		{"NVIDIA A100 80GB SXM", "FP16", "tensor", 1, serving.Ask{Batch: 1, Context: 1, Prompt: 1}},
+		{"NVIDIA H100 SXM", "FP8", "tensor", 8, serving.Ask{Batch: 64, Context: 9000, Prompt: 512}},
+		{"NVIDIA GB200", "FP4", "pipeline", 16, serving.Ask{Batch: 500, Context: 100, Prompt: 7}},
+	} {
+		s := serving.Setup{Model: transformer.Preset("llama-3-70b"), Storage: transformer.Same("FP8"), Chip: serving.On(chips.Named(c.chip), c.format), Chips: c.chips, Hop: 2e-6}
+		s.Storage.Activations = transformer.Named("FP16")
+		s.Split, _ = serving.ParseSplit(c.split)
+		a := s.Answer(c.ask)
+		v := draw(t, "model", "model", "llama-3-70b", "chip", c.chip, "format", c.format, "chips", fmt.Sprint(c.chips), "split", c.split, "weights", "FP8", "kv", "FP8",
+			"batch", fmt.Sprint(c.ask.Batch), "context", fmt.Sprint(c.ask.Context), "prompt", fmt.Sprint(c.ask.Prompt), "hop", "2")
+		v.same(t, map[string]float64{"stored": float64(a.WeightBytesStored), "read": a.WeightBytes, "kvtoken": float64(a.KVBytesPerToken), "requests": float64(a.MaxRequests),
+			"first": *a.TTFT, "step": a.TPOT, "serial": a.TPOTSerial, "each": a.Each, "all": a.All, "activations": a.ActivationBytes})
+		if got := v.value(t, "bound").Text; got != a.Bound+"-bound" {
+			t.Errorf("%s: %s, want %s", v.Query, got, a.Bound)
+		}
+	}
 }

@@ -28,7 +28,7 @@ func (r *reader) fail(key, format string, args ...any) {
 // reader of a page.
 func (r *reader) failed(key string, err error) {
 	text := err.Error()
-	for _, name := range []string{"roofline: ", "tiling: ", "chips: "} {
+	for _, name := range []string{"roofline: ", "tiling: ", "chips: ", "serving: ", "transformer: "} {
 		text = strings.TrimPrefix(text, name)
 	}
 	r.fail(key, "%s", text)

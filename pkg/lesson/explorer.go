@@ -8,7 +8,7 @@ import (
 	"memorywall/pkg/internal/svg"
 )
 
-// Explorer shows a live explorer: "roofline", "tile" or "decode". Settings come
+// Explorer shows a live explorer: "roofline", "tile", "decode" or "model". Settings come
 // in pairs of a key and a text, and stand for what is shown at first:
 //
 //	lesson.Explorer("tile", "n", "4096", "b", "342", "capacity", "1MiB")
