@@ -2,7 +2,11 @@
 
 package probe
 
-import "memorywall/pkg/internal/host"
+import (
+	"unsafe"
+
+	"memorywall/pkg/internal/host"
+)
 
 // What the CPU and the operating system offer, less what GODEBUG=cpu.avx2=off,
 // cpu.fma=off and cpu.avx512f=off take away.
@@ -19,37 +23,29 @@ const (
 )
 
 func computes32() []compute[float32] {
-	var all []compute[float32]
-	if haveAVX512 {
-		all = append(all, compute[float32]{AVX512, sums, fusedChains * 16, fmaF32AVX512})
-	}
-	if haveAVX2 {
-		all = append(all, compute[float32]{AVX2, sums, fusedChains * 8, fmaF32AVX2})
-	}
-	all = append(all, compute[float32]{SSE2, mulAdd, mulAddChains * 4, mulAddF32SSE2})
-	if haveFMA {
-		all = append(all, compute[float32]{Scalar, sums, fusedChains, fmaF32Scalar})
-	} else {
-		all = append(all, compute[float32]{Scalar, mulAdd, mulAddChains, mulAddF32Scalar})
-	}
-	return append(all, goCompute[float32]())
+	return computesOf(fmaF32AVX512, fmaF32AVX2, mulAddF32SSE2, fmaF32Scalar, mulAddF32Scalar)
 }
 
 func computes64() []compute[float64] {
-	var all []compute[float64]
+	return computesOf(fmaF64AVX512, fmaF64AVX2, mulAddF64SSE2, fmaF64Scalar, mulAddF64Scalar)
+}
+
+func computesOf[T Float](avx512, avx2, sse2, fused, scalar func(n int, p *T)) []compute[T] {
+	in := func(bytes int) int { return bytes / int(unsafe.Sizeof(T(0))) }
+	var all []compute[T]
 	if haveAVX512 {
-		all = append(all, compute[float64]{AVX512, sums, fusedChains * 8, fmaF64AVX512})
+		all = append(all, compute[T]{AVX512, sums, fusedChains * in(64), avx512})
 	}
 	if haveAVX2 {
-		all = append(all, compute[float64]{AVX2, sums, fusedChains * 4, fmaF64AVX2})
+		all = append(all, compute[T]{AVX2, sums, fusedChains * in(32), avx2})
 	}
-	all = append(all, compute[float64]{SSE2, mulAdd, mulAddChains * 2, mulAddF64SSE2})
+	all = append(all, compute[T]{SSE2, mulAdd, mulAddChains * in(16), sse2})
 	if haveFMA {
-		all = append(all, compute[float64]{Scalar, sums, fusedChains, fmaF64Scalar})
+		all = append(all, compute[T]{Scalar, sums, fusedChains, fused})
 	} else {
-		all = append(all, compute[float64]{Scalar, mulAdd, mulAddChains, mulAddF64Scalar})
+		all = append(all, compute[T]{Scalar, mulAdd, mulAddChains, scalar})
 	}
-	return append(all, goCompute[float64]())
+	return append(all, goCompute[T]())
 }
 
 func memories() []memory {

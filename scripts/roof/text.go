@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -64,24 +63,19 @@ func size(n int64) string {
 	return ""
 }
 
+// printMachine prints a machine that was measured.
 func printMachine(w io.Writer, m machine.Machine) {
-	fmt.Fprintln(w, m.Name)
-	fmt.Fprintln(w, m.Source)
 	d := m.Measured
-	if d == nil {
-		fmt.Fprintf(w, "  peak %s GFLOP/s in %s, bandwidth %s GB/s\n", giga(m.Peak), m.Format, giga(m.Bandwidth))
-		return
-	}
+	fmt.Fprintf(w, "%s\n%s\n", m.Name, m.Source)
 	h := d.Host
 	about := []string{h.OS + "/" + h.Arch, d.Versions["go"], fmt.Sprintf("%d logical cores", h.Cores)}
 	if h.Virtual {
 		about = append(about, "virtual machine")
 	}
 	for _, c := range h.Caches {
-		if c.Type == "instruction" {
-			continue
+		if c.Type != "instruction" {
+			about = append(about, fmt.Sprintf("L%d %s", c.Level, size(c.Bytes)))
 		}
-		about = append(about, fmt.Sprintf("L%d %s", c.Level, size(c.Bytes)))
 	}
 	fmt.Fprintf(w, "%s; %s, %.1f s\n", strings.Join(about, ", "), d.Date, d.Seconds)
 	fmt.Fprintf(w, "Clock: %.2f GHz (%.2f to %.2f over the run)\n", d.Clock.Hz/1e9, d.Clock.Min/1e9, d.Clock.Max/1e9)
@@ -92,7 +86,17 @@ func printMachine(w io.Writer, m machine.Machine) {
 		}
 		fmt.Fprintln(w)
 	}
-	threads := threadsOf(d)
+	var threads []int
+	var outer []machine.Level // of so many threads
+	for _, l := range d.Levels {
+		if n := len(threads); n == 0 || threads[n-1] != l.Threads {
+			threads, outer = append(threads, l.Threads), append(outer, l)
+		}
+		outer[len(outer)-1] = l
+	}
+	for _, c := range d.Calls {
+		fmt.Fprintf(w, "Starting work on %s: %.3g µs\n", machine.Threads(c.Threads), c.Seconds*1e6)
+	}
 
 	fmt.Fprintln(w, "\nPeak, GFLOP/s: best (median)")
 	rows := [][]string{{""}}
@@ -105,11 +109,7 @@ func printMachine(w io.Writer, m machine.Machine) {
 		}
 		row := []string{p.ISA + " " + formatName(p.Format)}
 		for _, t := range threads {
-			q, err := d.Peak(t, p.Format, p.ISA)
-			if err != nil {
-				row = append(row, "–")
-				continue
-			}
+			q, _ := d.Peak(t, p.Format, p.ISA) // or zero, which is a dash
 			row = append(row, fmt.Sprintf("%s (%s)", giga(q.FLOPS), giga(q.Median)))
 		}
 		rows = append(rows, row)
@@ -120,33 +120,27 @@ func printMachine(w io.Writer, m machine.Machine) {
 	rows = [][]string{{"level", "working sets"}}
 	rows[0] = append(rows[0], machine.Loops()...)
 	rows[0] = append(rows[0], "roof", "ridge float32", "ridge float64")
-	for _, t := range threads {
-		for _, l := range d.Levels {
-			if l.Threads != t {
-				continue
-			}
-			row := []string{l.Name + ", " + machine.Threads(t), size(l.From) + " – " + size(l.To)}
-			for _, loop := range machine.Loops() {
-				row = append(row, giga(l.Rates[loop]))
-			}
-			row = append(row, giga(l.Bandwidth))
-			for _, format := range []string{"FP32", "FP64"} {
-				ridge := "–"
-				if p, err := d.Peak(t, format, ""); err == nil {
-					ridge = fmt.Sprintf("%.3g", p.FLOPS/l.Bandwidth)
-				}
-				row = append(row, ridge)
-			}
-			rows = append(rows, row)
+	for _, l := range d.Levels {
+		row := []string{l.Name + ", " + machine.Threads(l.Threads), size(l.From) + " – " + size(l.To)}
+		for _, loop := range machine.Loops() {
+			row = append(row, giga(l.Rates[loop]))
 		}
+		row = append(row, giga(l.Bandwidth))
+		for _, format := range []string{"FP32", "FP64"} {
+			ridge := "–"
+			if p, err := d.Peak(l.Threads, format, ""); err == nil {
+				ridge = fmt.Sprintf("%.3g", p.FLOPS/l.Bandwidth)
+			}
+			row = append(row, ridge)
+		}
+		rows = append(rows, row)
 	}
 	columns(w, rows)
 	fmt.Fprintln(w, "  The program sees 16 bytes an element in a copy and 24 in a triad. A plain store first")
 	fmt.Fprintln(w, "  reads its line (write-allocate), which makes 24 and 32; a streaming store does not.")
-	for _, t := range threads {
-		last := lastLevel(d, t)
+	for _, last := range outer {
 		if v := last.Rates[machine.TriadLoop]; v > 0 {
-			fmt.Fprintf(w, "  Triad on %s of %s: %s GB/s seen, %s GB/s with write-allocate.\n", machine.Threads(t), last.Name,
+			fmt.Fprintf(w, "  Triad on %s of %s: %s GB/s seen, %s GB/s with write-allocate.\n", machine.Threads(last.Threads), last.Name,
 				giga(v), giga(v*machine.WriteAllocate(machine.TriadLoop)))
 		}
 	}
@@ -158,99 +152,66 @@ func printMachine(w io.Writer, m machine.Machine) {
 	}
 }
 
-func threadsOf(d *machine.Measured) []int {
-	var all []int
-	for _, l := range d.Levels {
-		all = append(all, l.Threads)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
+// A figure is a line of the comparison of two machines.
+type figure struct {
+	name  string
+	value float64
+	text  func(float64) string
 }
 
-func lastLevel(d *machine.Measured, threads int) machine.Level {
-	var last machine.Level
-	for _, l := range d.Levels {
-		if l.Threads == threads {
-			last = l
+// figures returns what two machines are compared by; "all cores" is each machine's
+// own number.
+func figures(m machine.Machine) []figure {
+	all := []figure{
+		{"peak, GFLOP/s", m.Peak, giga},
+		{"bandwidth, GB/s", m.Bandwidth, giga},
+		{"ridge, FLOP/byte", m.Ridge(), func(v float64) string { return fmt.Sprintf("%.3g", v) }},
+	}
+	if m.Measured == nil {
+		return all
+	}
+	on := func(threads int) string {
+		if threads == 1 {
+			return "one core"
 		}
+		return "all cores"
 	}
-	return last
+	for _, p := range m.Measured.Peaks {
+		all = append(all, figure{fmt.Sprintf("%s %s on %s, GFLOP/s", p.ISA, formatName(p.Format), on(p.Threads)), p.FLOPS, giga})
+	}
+	for _, l := range m.Measured.Levels {
+		all = append(all, figure{fmt.Sprintf("%s on %s, GB/s", l.Name, on(l.Threads)), l.Bandwidth, giga})
+	}
+	return all
 }
 
-// compare prints two machine files side by side.
+// compare prints two machine files side by side: the figures of both or either,
+// matched by name.
 func compare(w io.Writer, paths []string) error {
-	var machines []machine.Machine
-	for _, p := range paths {
-		m, err := machine.Load(p)
+	var b strings.Builder
+	var names []figure
+	var values [2]map[string]float64
+	for i, path := range paths {
+		m, err := machine.Load(path)
 		if err != nil {
 			return err
 		}
-		machines = append(machines, m)
-	}
-	var b strings.Builder
-	for i, m := range machines {
-		fmt.Fprintf(&b, "%c  %s: %s (%s)\n", 'A'+i, paths[i], m.Name, m.Source)
+		fmt.Fprintf(&b, "%c  %s: %s, %s (%s)\n", 'A'+i, path, m.Name, m.Format, m.Source)
+		values[i] = map[string]float64{}
+		for _, f := range figures(m) {
+			if values[0][f.name] == 0 && values[i][f.name] == 0 {
+				names = append(names, f)
+			}
+			values[i][f.name] = max(values[i][f.name], f.value)
+		}
 	}
 	rows := [][]string{{"", "A", "B", "B / A"}}
-	add := func(name string, values [2]float64, text func(float64) string) {
-		if values[0] == 0 && values[1] == 0 {
-			return
+	for _, f := range names {
+		x, y, ratio := values[0][f.name], values[1][f.name], "–"
+		if x > 0 && y > 0 {
+			ratio = fmt.Sprintf("%.3g", y/x)
 		}
-		ratio := "–"
-		if values[0] > 0 && values[1] > 0 {
-			ratio = fmt.Sprintf("%.3g", values[1]/values[0])
-		}
-		rows = append(rows, []string{name, text(values[0]), text(values[1]), ratio})
-	}
-	var peaks, bandwidths, ridges [2]float64
-	formats := ""
-	for i, m := range machines {
-		ridge := m.Ridge()
-		peaks[i], bandwidths[i], ridges[i] = m.Peak, m.Bandwidth, ridge
-		formats += fmt.Sprintf(" %c %s", 'A'+i, m.Format)
-	}
-	plain := func(v float64) string { return fmt.Sprintf("%.3g", v) }
-	add("peak, GFLOP/s ("+strings.TrimSpace(formats)+")", peaks, giga)
-	add("bandwidth, GB/s", bandwidths, giga)
-	add("ridge, FLOP/byte", ridges, plain)
-
-	// Then whatever both or either has, matched by name; "all" is each machine's own number.
-	type part struct {
-		name   string
-		values [2]float64
-	}
-	var parts []*part
-	put := func(i int, name string, v float64) {
-		for _, p := range parts {
-			if p.name == name {
-				p.values[i] = max(p.values[i], v)
-				return
-			}
-		}
-		p := &part{name: name}
-		p.values[i] = v
-		parts = append(parts, p)
-	}
-	for i, m := range machines {
-		d := m.Measured
-		if d == nil {
-			continue
-		}
-		on := func(threads int) string {
-			if threads == 1 {
-				return "one core"
-			}
-			return "all cores"
-		}
-		for _, p := range d.Peaks {
-			put(i, fmt.Sprintf("%s %s on %s, GFLOP/s", p.ISA, formatName(p.Format), on(p.Threads)), p.FLOPS)
-		}
-		for _, l := range d.Levels {
-			put(i, fmt.Sprintf("%s on %s, GB/s", l.Name, on(l.Threads)), l.Bandwidth)
-		}
-	}
-	for _, p := range parts {
-		add(p.name, p.values, giga)
+		rows = append(rows, []string{f.name, f.text(x), f.text(y), ratio})
 	}
 	columns(&b, rows)
 	_, err := io.WriteString(w, command.Line(b.String()))
