@@ -162,10 +162,14 @@ func part(n, size, unit int) int {
 }
 
 // tileRows returns how many rows the next tile takes of the rows that are left:
-// mr, or an even share of the last two tiles, so that none is very thin.
-func tileRows(left, mr int) int {
-	if left > mr && left < 2*mr {
-		return (left + 1) / 2
+// full, or up to few, so that none is very thin.
+func tileRows(left, full, few int) int {
+	switch {
+	case left == full || left >= full+min(few, full)/2:
+		return full
+	case left <= min(few, full):
+		return left
 	}
-	return min(left, mr)
+	few = min(few, full)
+	return blocksOf(left, blocksOf(left, few))
 }

@@ -408,17 +408,17 @@ func TestParts(t *testing.T) {
 				}
 			}
 		}
-		for _, mr := range []int{1, 4, 6, 14} {
-			left, tiles, thin := n, 0, mr
+		for _, z := range []struct{ full, few int }{{1, 1}, {4, 8}, {6, 8}, {8, 4}, {12, 8}, {14, 8}, {16, 8}} {
+			left, thin := n, n
 			for left > 0 {
-				r := tileRows(left, mr)
-				if r < 1 || r > mr {
-					t.Fatalf("tileRows(%d, %d) = %d", left, mr, r)
+				r := tileRows(left, z.full, z.few)
+				if r < 1 || r != z.full && r > min(z.full, z.few) {
+					t.Fatalf("%d of %d rows left: a tile of %d", left, n, r)
 				}
-				left, tiles, thin = left-r, tiles+1, min(thin, r)
+				left, thin = left-r, min(thin, r)
 			}
-			if tiles != blocksOf(n, mr) || n > mr && thin < mr/2 {
-				t.Fatalf("%d rows by %d: %d tiles, the thinnest %d", n, mr, tiles, thin)
+			if thin < min(n, min(z.full, z.few)/2) {
+				t.Fatalf("%d rows by %d: the thinnest tile has %d", n, z.full, thin)
 			}
 		}
 	}

@@ -4,7 +4,7 @@
 
 package matmul
 
-// dotF32AVX2 is dotGo for up to 8 rows, the sums of every lane added at the end:
+// dotF32AVX2 is dotGo for a power of two of rows up to 8, the sums of every lane added at the end:
 //
 //	for i := range rows {
 //		var sum float32
@@ -17,7 +17,7 @@ package matmul
 //go:noescape
 func dotF32AVX2(n int, a *float32, lda int, x *float32, y *float32, ldy int, rows int)
 
-// dotF64AVX2 is dotGo for up to 8 rows, the sums of every lane added at the end:
+// dotF64AVX2 is dotGo for a power of two of rows up to 8, the sums of every lane added at the end:
 //
 //	for i := range rows {
 //		var sum float64

@@ -126,7 +126,7 @@ const (
 // The sums are kept packed until the end, so that the tiles of C stay in the
 // cache however far apart the rows of C are.
 func (e *engine[T]) few(ws *workspace[T], add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
-	mr, nr, tile := e.kern.mr, e.kern.nr, e.kern.tile
+	mr, few, nr, tile := e.kern.mr, e.kern.few, e.kern.nr, e.kern.tile
 	depth, ncMax, flat := streams, e.fewElems/m, true
 	if m > 2*mr {
 		depth, ncMax, flat = reuse, min(ncMax, stretch/lineBytes*e.line), false
@@ -146,8 +146,11 @@ func (e *engine[T]) few(ws *workspace[T], add bool, m, n, k int, a []T, lda int,
 				cols := min(nr, nc-jr)
 				sums := ws.c[jr*m:]
 				for ir, t := 0, 0; ir < m; t++ {
-					rows := tileRows(m-ir, mr)
+					rows := tileRows(m-ir, mr, few)
 					// The first tile copies the panel on its way, if there is a second.
+					if ir == 0 && rows < m && !e.kern.copies(rows) {
+						rows = e.kern.second()
+					}
 					panel, ldPanel, pack := &block[jr], ldb, (*T)(nil)
 					if cols == nr && rows < m {
 						if ir == 0 {
@@ -187,9 +190,9 @@ func (e *engine[T]) few(ws *workspace[T], add bool, m, n, k int, a []T, lda int,
 
 // direct runs the microkernel over A and B where they lie.
 func (e *engine[T]) direct(kcMax int, add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
-	mr, nr, tile := e.kern.mr, e.kern.nr, e.kern.tile
+	mr, few, nr, tile := e.kern.mr, e.kern.few, e.kern.nr, e.kern.tile
 	if n <= nr/2 {
-		mr, nr = 2*mr, nr/2 // the tall tile
+		mr, few, nr = e.kern.tall, e.kern.tall, nr/2
 	}
 	kcMax = part(k, kcMax, 1)
 	for pc := 0; pc < k; pc += kcMax {
@@ -198,7 +201,7 @@ func (e *engine[T]) direct(kcMax int, add bool, m, n, k int, a []T, lda int, b [
 			cols := min(nr, n-jr)
 			bp := &b[pc*ldb+jr]
 			for ir := 0; ir < m; {
-				rows := tileRows(m-ir, mr)
+				rows := tileRows(m-ir, mr, few)
 				ap := &a[ir*lda+pc]
 				tile(kc, ap, lda, bp, ldb, &c[ir*ldc+jr], ldc, rows, cols, add || pc > 0, ap, bp, 0, nil)
 				ir += rows
@@ -219,8 +222,10 @@ func (e *engine[T]) matrixVector(ws *workspace[T], add bool, m, k int, a []T, ld
 	}
 	most := e.kern.dotRows
 	ws.c = room(ws.c, most)
-	for i := 0; i < m; i += most {
-		rows := min(most, m-i)
+	for i, rows := 0, most; i < m; i += rows {
+		for rows > m-i {
+			rows /= 2
+		}
 		if !add {
 			e.kern.dot(k, &a[i*lda], lda, &x[0], &y[i*ldy], ldy, rows)
 			continue
@@ -247,7 +252,7 @@ const thinRows = 320
 // This is the order jc pc ic jr ir of column-major libraries with the parts of
 // A and B exchanged: rows of C are what is contiguous here.
 func (e *engine[T]) packed(ws *workspace[T], add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
-	mr, nr, tile := e.kern.mr, e.kern.nr, e.kern.tile
+	mr, few, nr, tile := e.kern.mr, e.kern.few, e.kern.nr, e.kern.tile
 	blk := e.blk
 	if m <= thinRows {
 		blk = e.thin
@@ -270,14 +275,18 @@ func (e *engine[T]) packed(ws *workspace[T], add bool, m, n, k int, a []T, lda i
 				}
 				soon := e.nextBlock(b[jc:], ldb, mc, nc, k, pc, kc)
 				for ir := 0; ir < mc; {
-					rows := tileRows(mc-ir, mr)
+					rows := tileRows(mc-ir, mr, few)
 					ap := a[(ic+ir)*lda+pc:]
 					packA(rows, kc, ap, lda, ws.a)
 					for jr, t := 0, 0; jr < nc; jr, t = jr+nr, t+1 {
 						cols := min(nr, nc-jr)
 						panel, ldPanel, pack := &ws.b[jr*kc], nr, (*T)(nil)
-						if ir == 0 && cols == nr {
+						switch {
+						case ir > 0 || cols < nr:
+						case e.kern.copies(rows):
 							panel, ldPanel, pack = &bp[jr], ldb, panel
+						default:
+							packB(kc, nr, nr, bp[jr:], ldb, ws.b[jr*kc:])
 						}
 						// Row t of the next panel of A, as far as there is one.
 						soonA := &ws.a[0]

@@ -5,22 +5,30 @@ import "unsafe"
 // A kernel is a microkernel with the shape of its tile.
 type kernel[T Float] struct {
 	isa    string
-	mr, nr int
+	mr, nr int // of the full tile
+	few    int // a tile has mr rows, or up to so many
+	tall   int // a tile of up to half the columns may have any number of rows up to this
 
-	// tile computes C = A·B, or C += A·B with add, for 1 ≤ rows ≤ mr and
-	// 1 ≤ cols ≤ nr, or twice the rows where cols ≤ nr/2, and k ≥ 1, with leading dimensions in elements. It reads
-	// and writes nothing outside these sizes. What it equals is [tileGo].
+	// tile computes C = A·B, or C += A·B with add, for 1 ≤ cols ≤ nr, rows that
+	// are as few and tall say, and k ≥ 1, with leading dimensions in elements. It reads and writes nothing outside these
+	// sizes. What it equals is [tileGo].
 	//
-	// nextA, nextB and nextLDB say what will be wanted soon, and change no
-	// result. Where cols is nr and pack not nil, it also copies B to pack: k
-	// rows of nr elements without gaps.
+	// nextA, nextB and nextLDB say what will be wanted soon, and change no result.
+	// Where cols is nr, rows one that copies allows, and pack not nil, it also
+	// copies B to pack: k rows of nr elements without gaps.
 	tile func(k int, a *T, lda int, b *T, ldb int, c *T, ldc int, rows, cols int, add bool, nextA, nextB *T, nextLDB int, pack *T)
 
-	// dot computes y = A·x for 1 ≤ rows ≤ dotRows and n ≥ 1, with ldy elements
+	// dot computes y = A·x for n ≥ 1 and rows a power of two up to dotRows, with ldy elements
 	// between the results. What it equals is [dotGo].
 	dot     func(n int, a *T, lda int, x *T, y *T, ldy int, rows int)
 	dotRows int
 }
+
+// copies reports whether a tile of so many rows can copy B on its way.
+func (k *kernel[T]) copies(rows int) bool { return rows == k.mr || rows == k.second() }
+
+// second is the most rows of a tile that is not full, but for the one below it.
+func (k *kernel[T]) second() int { return min(k.few, k.mr-1) }
 
 // The tile of the plain Go kernel.
 const (
@@ -30,7 +38,7 @@ const (
 
 func goKernel[T Float]() *kernel[T] {
 	return &kernel[T]{
-		isa: "go", mr: goMR, nr: goNR, tile: tileGo[T], dot: dotGo[T], dotRows: 4,
+		isa: "go", mr: goMR, nr: goNR, tall: 2 * goMR, few: 2 * goMR, tile: tileGo[T], dot: dotGo[T], dotRows: 4,
 	}
 }
 
@@ -40,7 +48,7 @@ func tileGo[T Float](k int, a *T, lda int, b *T, ldb int, c *T, ldc int, rows, c
 	as := unsafe.Slice(a, (rows-1)*lda+k)
 	bs := unsafe.Slice(b, (k-1)*ldb+cols)
 	cs := unsafe.Slice(c, (rows-1)*ldc+cols)
-	if pack != nil && cols == goNR {
+	if pack != nil {
 		packB(k, goNR, goNR, bs, ldb, unsafe.Slice(pack, k*goNR))
 	}
 	if rows == goMR && cols == goNR {

@@ -7,7 +7,7 @@ package matmul
 func kernels32() []*kernel[float32] {
 	return []*kernel[float32]{
 		{
-			isa: "neon", mr: 8, nr: 8, tile: tileF32NEON, dot: dotF32NEON, dotRows: 4,
+			isa: "neon", mr: 8, nr: 8, tall: 4, few: 4, tile: tileF32NEON, dot: dotF32NEON, dotRows: 4,
 		},
 		goKernel[float32](),
 	}
@@ -16,7 +16,7 @@ func kernels32() []*kernel[float32] {
 func kernels64() []*kernel[float64] {
 	return []*kernel[float64]{
 		{
-			isa: "neon", mr: 8, nr: 4, tile: tileF64NEON, dot: dotF64NEON, dotRows: 4,
+			isa: "neon", mr: 8, nr: 4, tall: 4, few: 4, tile: tileF64NEON, dot: dotF64NEON, dotRows: 4,
 		},
 		goKernel[float64](),
 	}

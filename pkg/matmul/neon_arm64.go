@@ -4,7 +4,7 @@
 
 package matmul
 
-// tileF32NEON is tileGo for up to 8×8 or 16×4, with k ≥ 1:
+// tileF32NEON is tileGo for 8 rows or up to 4 of up to 8 columns, with k ≥ 1:
 //
 //	for i := range rows {
 //		for j := range cols {
@@ -25,7 +25,7 @@ package matmul
 //go:noescape
 func tileF32NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, rows int, cols int, add bool, nextA *float32, nextB *float32, nextLDB int, pack *float32)
 
-// dotF32NEON is dotGo for up to 4 rows, the sums of every lane added at the end:
+// dotF32NEON is dotGo for a power of two of rows up to 4, the sums of every lane added at the end:
 //
 //	for i := range rows {
 //		var sum float32
@@ -38,7 +38,7 @@ func tileF32NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ld
 //go:noescape
 func dotF32NEON(n int, a *float32, lda int, x *float32, y *float32, ldy int, rows int)
 
-// tileF64NEON is tileGo for up to 8×4 or 16×2, with k ≥ 1:
+// tileF64NEON is tileGo for 8 rows or up to 4 of up to 4 columns, with k ≥ 1:
 //
 //	for i := range rows {
 //		for j := range cols {
@@ -59,7 +59,7 @@ func dotF32NEON(n int, a *float32, lda int, x *float32, y *float32, ldy int, row
 //go:noescape
 func tileF64NEON(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, rows int, cols int, add bool, nextA *float64, nextB *float64, nextLDB int, pack *float64)
 
-// dotF64NEON is dotGo for up to 4 rows, the sums of every lane added at the end:
+// dotF64NEON is dotGo for a power of two of rows up to 4, the sums of every lane added at the end:
 //
 //	for i := range rows {
 //		var sum float64

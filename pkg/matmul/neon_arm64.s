@@ -26,12 +26,6 @@ TEXT ·tileF32NEON(SB), NOSPLIT, $0-112
 	MOVD rows+56(FP), R22
 	CMP $8, R22
 	BEQ full8
-	CMP $7, R22
-	BEQ full7
-	CMP $6, R22
-	BEQ full6
-	CMP $5, R22
-	BEQ full5
 	CMP $4, R22
 	BEQ full4
 	CMP $3, R22
@@ -170,318 +164,6 @@ full8kept:
 	VST1 [V14.S4], (R20)
 	ADD $16, R20, R22
 	VST1 [V15.S4], (R22)
-	RET
-
-full7:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	MOVBU add+72(FP), R22
-	CBZ R22, full7zero
-	VLD1 (R20), [V0.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V1.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V2.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V3.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V4.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V5.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V6.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V7.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V8.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V9.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V10.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V11.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V12.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V13.S4]
-	MOVD c+40(FP), R20
-	B full7step
-
-full7zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-
-full7step:
-	VLD1 (R16), [V16.S4]
-	ADD $16, R16, R22
-	VLD1 (R22), [V17.S4]
-	ADD R19, R16, R16
-	PRFM (R24), PLDL2KEEP
-	ADD R25, R24, R24
-	CBZ R26, full7kept
-	VST1.P [V16.S4, V17.S4], 32(R26)
-
-full7kept:
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VFMLA V18.S4, V17.S4, V1.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V2.S4
-	VFMLA V19.S4, V17.S4, V3.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V4.S4
-	VFMLA V20.S4, V17.S4, V5.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V6.S4
-	VFMLA V21.S4, V17.S4, V7.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V8.S4
-	VFMLA V22.S4, V17.S4, V9.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V10.S4
-	VFMLA V23.S4, V17.S4, V11.S4
-	VLD1R.P 4(R6), [V24.S4]
-	VFMLA V24.S4, V16.S4, V12.S4
-	VFMLA V24.S4, V17.S4, V13.S4
-	SUBS $1, R17, R17
-	BNE full7step
-	VST1 [V0.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V1.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V2.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V3.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V4.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V5.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V6.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V7.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V8.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V9.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V10.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V11.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V12.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V13.S4], (R22)
-	RET
-
-full6:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	MOVBU add+72(FP), R22
-	CBZ R22, full6zero
-	VLD1 (R20), [V0.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V1.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V2.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V3.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V4.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V5.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V6.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V7.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V8.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V9.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V10.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V11.S4]
-	MOVD c+40(FP), R20
-	B full6step
-
-full6zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-
-full6step:
-	VLD1 (R16), [V16.S4]
-	ADD $16, R16, R22
-	VLD1 (R22), [V17.S4]
-	ADD R19, R16, R16
-	PRFM (R24), PLDL2KEEP
-	ADD R25, R24, R24
-	CBZ R26, full6kept
-	VST1.P [V16.S4, V17.S4], 32(R26)
-
-full6kept:
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VFMLA V18.S4, V17.S4, V1.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V2.S4
-	VFMLA V19.S4, V17.S4, V3.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V4.S4
-	VFMLA V20.S4, V17.S4, V5.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V6.S4
-	VFMLA V21.S4, V17.S4, V7.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V8.S4
-	VFMLA V22.S4, V17.S4, V9.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V10.S4
-	VFMLA V23.S4, V17.S4, V11.S4
-	SUBS $1, R17, R17
-	BNE full6step
-	VST1 [V0.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V1.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V2.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V3.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V4.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V5.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V6.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V7.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V8.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V9.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V10.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V11.S4], (R22)
-	RET
-
-full5:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	MOVBU add+72(FP), R22
-	CBZ R22, full5zero
-	VLD1 (R20), [V0.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V1.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V2.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V3.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V4.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V5.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V6.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V7.S4]
-	ADD R21, R20, R20
-	VLD1 (R20), [V8.S4]
-	ADD $16, R20, R22
-	VLD1 (R22), [V9.S4]
-	MOVD c+40(FP), R20
-	B full5step
-
-full5zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-
-full5step:
-	VLD1 (R16), [V16.S4]
-	ADD $16, R16, R22
-	VLD1 (R22), [V17.S4]
-	ADD R19, R16, R16
-	PRFM (R24), PLDL2KEEP
-	ADD R25, R24, R24
-	CBZ R26, full5kept
-	VST1.P [V16.S4, V17.S4], 32(R26)
-
-full5kept:
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VFMLA V18.S4, V17.S4, V1.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V2.S4
-	VFMLA V19.S4, V17.S4, V3.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V4.S4
-	VFMLA V20.S4, V17.S4, V5.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V6.S4
-	VFMLA V21.S4, V17.S4, V7.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V8.S4
-	VFMLA V22.S4, V17.S4, V9.S4
-	SUBS $1, R17, R17
-	BNE full5step
-	VST1 [V0.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V1.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V2.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V3.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V4.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V5.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V6.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V7.S4], (R22)
-	ADD R21, R20, R20
-	VST1 [V8.S4], (R20)
-	ADD $16, R20, R22
-	VST1 [V9.S4], (R22)
 	RET
 
 full4:
@@ -711,12 +393,6 @@ ragged:
 	MOVD rows+56(FP), R22
 	CMP $8, R22
 	BEQ wide8
-	CMP $7, R22
-	BEQ wide7
-	CMP $6, R22
-	BEQ wide6
-	CMP $5, R22
-	BEQ wide5
 	CMP $4, R22
 	BEQ wide4
 	CMP $3, R22
@@ -1098,15 +774,12 @@ part51:
 part50:
 	RET
 
-wide7:
+wide4:
 	ADD R23, R0, R1
 	ADD R23, R1, R2
 	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
 	MOVBU add+72(FP), R22
-	CBZ R22, wide7zero
+	CBZ R22, wide4zero
 	VLD1 (R20), [V0.S4]
 	ADD $16, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
@@ -1182,864 +855,6 @@ part63:
 	VLD1 (R22), [V7.S4]
 
 part62:
-	ADD R21, R20, R20
-	VLD1 (R20), [V8.S4]
-	ADD $16, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $2, R24, part66
-	TBZ $1, R24, part64
-	VLD1.P 8(R22), V9.D[0]
-	TBZ $0, R24, part65
-	VLD1 (R22), V9.S[2]
-	B part65
-
-part64:
-	VLD1 (R22), V9.S[0]
-	B part65
-
-part66:
-	VLD1 (R22), [V9.S4]
-
-part65:
-	ADD R21, R20, R20
-	VLD1 (R20), [V10.S4]
-	ADD $16, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $2, R24, part69
-	TBZ $1, R24, part67
-	VLD1.P 8(R22), V11.D[0]
-	TBZ $0, R24, part68
-	VLD1 (R22), V11.S[2]
-	B part68
-
-part67:
-	VLD1 (R22), V11.S[0]
-	B part68
-
-part69:
-	VLD1 (R22), [V11.S4]
-
-part68:
-	ADD R21, R20, R20
-	VLD1 (R20), [V12.S4]
-	ADD $16, R20, R22
-	VEOR V13.B16, V13.B16, V13.B16
-	TBNZ $2, R24, part72
-	TBZ $1, R24, part70
-	VLD1.P 8(R22), V13.D[0]
-	TBZ $0, R24, part71
-	VLD1 (R22), V13.S[2]
-	B part71
-
-part70:
-	VLD1 (R22), V13.S[0]
-	B part71
-
-part72:
-	VLD1 (R22), [V13.S4]
-
-part71:
-	MOVD c+40(FP), R20
-	B wide7step
-
-wide7zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-
-wide7step:
-	VLD1 (R16), [V16.S4]
-	ADD $16, R16, R22
-	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $2, R24, part75
-	TBZ $1, R24, part73
-	VLD1.P 8(R22), V17.D[0]
-	TBZ $0, R24, part74
-	VLD1 (R22), V17.S[2]
-	B part74
-
-part73:
-	VLD1 (R22), V17.S[0]
-	B part74
-
-part75:
-	VLD1 (R22), [V17.S4]
-
-part74:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VFMLA V18.S4, V17.S4, V1.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V2.S4
-	VFMLA V19.S4, V17.S4, V3.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V4.S4
-	VFMLA V20.S4, V17.S4, V5.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V6.S4
-	VFMLA V21.S4, V17.S4, V7.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V8.S4
-	VFMLA V22.S4, V17.S4, V9.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V10.S4
-	VFMLA V23.S4, V17.S4, V11.S4
-	VLD1R.P 4(R6), [V24.S4]
-	VFMLA V24.S4, V16.S4, V12.S4
-	VFMLA V24.S4, V17.S4, V13.S4
-	SUBS $1, R17, R17
-	BNE wide7step
-	VST1 [V0.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part78
-	TBZ $1, R24, part76
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part77
-	VST1 V1.S[2], (R22)
-	B part77
-
-part76:
-	VST1 V1.S[0], (R22)
-	B part77
-
-part78:
-	VST1 [V1.S4], (R22)
-
-part77:
-	ADD R21, R20, R20
-	VST1 [V2.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part81
-	TBZ $1, R24, part79
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part80
-	VST1 V3.S[2], (R22)
-	B part80
-
-part79:
-	VST1 V3.S[0], (R22)
-	B part80
-
-part81:
-	VST1 [V3.S4], (R22)
-
-part80:
-	ADD R21, R20, R20
-	VST1 [V4.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part84
-	TBZ $1, R24, part82
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part83
-	VST1 V5.S[2], (R22)
-	B part83
-
-part82:
-	VST1 V5.S[0], (R22)
-	B part83
-
-part84:
-	VST1 [V5.S4], (R22)
-
-part83:
-	ADD R21, R20, R20
-	VST1 [V6.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part87
-	TBZ $1, R24, part85
-	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part86
-	VST1 V7.S[2], (R22)
-	B part86
-
-part85:
-	VST1 V7.S[0], (R22)
-	B part86
-
-part87:
-	VST1 [V7.S4], (R22)
-
-part86:
-	ADD R21, R20, R20
-	VST1 [V8.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part90
-	TBZ $1, R24, part88
-	VST1.P V9.D[0], 8(R22)
-	TBZ $0, R24, part89
-	VST1 V9.S[2], (R22)
-	B part89
-
-part88:
-	VST1 V9.S[0], (R22)
-	B part89
-
-part90:
-	VST1 [V9.S4], (R22)
-
-part89:
-	ADD R21, R20, R20
-	VST1 [V10.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part93
-	TBZ $1, R24, part91
-	VST1.P V11.D[0], 8(R22)
-	TBZ $0, R24, part92
-	VST1 V11.S[2], (R22)
-	B part92
-
-part91:
-	VST1 V11.S[0], (R22)
-	B part92
-
-part93:
-	VST1 [V11.S4], (R22)
-
-part92:
-	ADD R21, R20, R20
-	VST1 [V12.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part96
-	TBZ $1, R24, part94
-	VST1.P V13.D[0], 8(R22)
-	TBZ $0, R24, part95
-	VST1 V13.S[2], (R22)
-	B part95
-
-part94:
-	VST1 V13.S[0], (R22)
-	B part95
-
-part96:
-	VST1 [V13.S4], (R22)
-
-part95:
-	RET
-
-wide6:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	MOVBU add+72(FP), R22
-	CBZ R22, wide6zero
-	VLD1 (R20), [V0.S4]
-	ADD $16, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part99
-	TBZ $1, R24, part97
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part98
-	VLD1 (R22), V1.S[2]
-	B part98
-
-part97:
-	VLD1 (R22), V1.S[0]
-	B part98
-
-part99:
-	VLD1 (R22), [V1.S4]
-
-part98:
-	ADD R21, R20, R20
-	VLD1 (R20), [V2.S4]
-	ADD $16, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part102
-	TBZ $1, R24, part100
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part101
-	VLD1 (R22), V3.S[2]
-	B part101
-
-part100:
-	VLD1 (R22), V3.S[0]
-	B part101
-
-part102:
-	VLD1 (R22), [V3.S4]
-
-part101:
-	ADD R21, R20, R20
-	VLD1 (R20), [V4.S4]
-	ADD $16, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part105
-	TBZ $1, R24, part103
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part104
-	VLD1 (R22), V5.S[2]
-	B part104
-
-part103:
-	VLD1 (R22), V5.S[0]
-	B part104
-
-part105:
-	VLD1 (R22), [V5.S4]
-
-part104:
-	ADD R21, R20, R20
-	VLD1 (R20), [V6.S4]
-	ADD $16, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $2, R24, part108
-	TBZ $1, R24, part106
-	VLD1.P 8(R22), V7.D[0]
-	TBZ $0, R24, part107
-	VLD1 (R22), V7.S[2]
-	B part107
-
-part106:
-	VLD1 (R22), V7.S[0]
-	B part107
-
-part108:
-	VLD1 (R22), [V7.S4]
-
-part107:
-	ADD R21, R20, R20
-	VLD1 (R20), [V8.S4]
-	ADD $16, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $2, R24, part111
-	TBZ $1, R24, part109
-	VLD1.P 8(R22), V9.D[0]
-	TBZ $0, R24, part110
-	VLD1 (R22), V9.S[2]
-	B part110
-
-part109:
-	VLD1 (R22), V9.S[0]
-	B part110
-
-part111:
-	VLD1 (R22), [V9.S4]
-
-part110:
-	ADD R21, R20, R20
-	VLD1 (R20), [V10.S4]
-	ADD $16, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $2, R24, part114
-	TBZ $1, R24, part112
-	VLD1.P 8(R22), V11.D[0]
-	TBZ $0, R24, part113
-	VLD1 (R22), V11.S[2]
-	B part113
-
-part112:
-	VLD1 (R22), V11.S[0]
-	B part113
-
-part114:
-	VLD1 (R22), [V11.S4]
-
-part113:
-	MOVD c+40(FP), R20
-	B wide6step
-
-wide6zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-
-wide6step:
-	VLD1 (R16), [V16.S4]
-	ADD $16, R16, R22
-	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $2, R24, part117
-	TBZ $1, R24, part115
-	VLD1.P 8(R22), V17.D[0]
-	TBZ $0, R24, part116
-	VLD1 (R22), V17.S[2]
-	B part116
-
-part115:
-	VLD1 (R22), V17.S[0]
-	B part116
-
-part117:
-	VLD1 (R22), [V17.S4]
-
-part116:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VFMLA V18.S4, V17.S4, V1.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V2.S4
-	VFMLA V19.S4, V17.S4, V3.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V4.S4
-	VFMLA V20.S4, V17.S4, V5.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V6.S4
-	VFMLA V21.S4, V17.S4, V7.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V8.S4
-	VFMLA V22.S4, V17.S4, V9.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V10.S4
-	VFMLA V23.S4, V17.S4, V11.S4
-	SUBS $1, R17, R17
-	BNE wide6step
-	VST1 [V0.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part120
-	TBZ $1, R24, part118
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part119
-	VST1 V1.S[2], (R22)
-	B part119
-
-part118:
-	VST1 V1.S[0], (R22)
-	B part119
-
-part120:
-	VST1 [V1.S4], (R22)
-
-part119:
-	ADD R21, R20, R20
-	VST1 [V2.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part123
-	TBZ $1, R24, part121
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part122
-	VST1 V3.S[2], (R22)
-	B part122
-
-part121:
-	VST1 V3.S[0], (R22)
-	B part122
-
-part123:
-	VST1 [V3.S4], (R22)
-
-part122:
-	ADD R21, R20, R20
-	VST1 [V4.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part126
-	TBZ $1, R24, part124
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part125
-	VST1 V5.S[2], (R22)
-	B part125
-
-part124:
-	VST1 V5.S[0], (R22)
-	B part125
-
-part126:
-	VST1 [V5.S4], (R22)
-
-part125:
-	ADD R21, R20, R20
-	VST1 [V6.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part129
-	TBZ $1, R24, part127
-	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part128
-	VST1 V7.S[2], (R22)
-	B part128
-
-part127:
-	VST1 V7.S[0], (R22)
-	B part128
-
-part129:
-	VST1 [V7.S4], (R22)
-
-part128:
-	ADD R21, R20, R20
-	VST1 [V8.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part132
-	TBZ $1, R24, part130
-	VST1.P V9.D[0], 8(R22)
-	TBZ $0, R24, part131
-	VST1 V9.S[2], (R22)
-	B part131
-
-part130:
-	VST1 V9.S[0], (R22)
-	B part131
-
-part132:
-	VST1 [V9.S4], (R22)
-
-part131:
-	ADD R21, R20, R20
-	VST1 [V10.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part135
-	TBZ $1, R24, part133
-	VST1.P V11.D[0], 8(R22)
-	TBZ $0, R24, part134
-	VST1 V11.S[2], (R22)
-	B part134
-
-part133:
-	VST1 V11.S[0], (R22)
-	B part134
-
-part135:
-	VST1 [V11.S4], (R22)
-
-part134:
-	RET
-
-wide5:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	MOVBU add+72(FP), R22
-	CBZ R22, wide5zero
-	VLD1 (R20), [V0.S4]
-	ADD $16, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part138
-	TBZ $1, R24, part136
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part137
-	VLD1 (R22), V1.S[2]
-	B part137
-
-part136:
-	VLD1 (R22), V1.S[0]
-	B part137
-
-part138:
-	VLD1 (R22), [V1.S4]
-
-part137:
-	ADD R21, R20, R20
-	VLD1 (R20), [V2.S4]
-	ADD $16, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part141
-	TBZ $1, R24, part139
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part140
-	VLD1 (R22), V3.S[2]
-	B part140
-
-part139:
-	VLD1 (R22), V3.S[0]
-	B part140
-
-part141:
-	VLD1 (R22), [V3.S4]
-
-part140:
-	ADD R21, R20, R20
-	VLD1 (R20), [V4.S4]
-	ADD $16, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part144
-	TBZ $1, R24, part142
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part143
-	VLD1 (R22), V5.S[2]
-	B part143
-
-part142:
-	VLD1 (R22), V5.S[0]
-	B part143
-
-part144:
-	VLD1 (R22), [V5.S4]
-
-part143:
-	ADD R21, R20, R20
-	VLD1 (R20), [V6.S4]
-	ADD $16, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $2, R24, part147
-	TBZ $1, R24, part145
-	VLD1.P 8(R22), V7.D[0]
-	TBZ $0, R24, part146
-	VLD1 (R22), V7.S[2]
-	B part146
-
-part145:
-	VLD1 (R22), V7.S[0]
-	B part146
-
-part147:
-	VLD1 (R22), [V7.S4]
-
-part146:
-	ADD R21, R20, R20
-	VLD1 (R20), [V8.S4]
-	ADD $16, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $2, R24, part150
-	TBZ $1, R24, part148
-	VLD1.P 8(R22), V9.D[0]
-	TBZ $0, R24, part149
-	VLD1 (R22), V9.S[2]
-	B part149
-
-part148:
-	VLD1 (R22), V9.S[0]
-	B part149
-
-part150:
-	VLD1 (R22), [V9.S4]
-
-part149:
-	MOVD c+40(FP), R20
-	B wide5step
-
-wide5zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-
-wide5step:
-	VLD1 (R16), [V16.S4]
-	ADD $16, R16, R22
-	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $2, R24, part153
-	TBZ $1, R24, part151
-	VLD1.P 8(R22), V17.D[0]
-	TBZ $0, R24, part152
-	VLD1 (R22), V17.S[2]
-	B part152
-
-part151:
-	VLD1 (R22), V17.S[0]
-	B part152
-
-part153:
-	VLD1 (R22), [V17.S4]
-
-part152:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VFMLA V18.S4, V17.S4, V1.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V2.S4
-	VFMLA V19.S4, V17.S4, V3.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V4.S4
-	VFMLA V20.S4, V17.S4, V5.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V6.S4
-	VFMLA V21.S4, V17.S4, V7.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V8.S4
-	VFMLA V22.S4, V17.S4, V9.S4
-	SUBS $1, R17, R17
-	BNE wide5step
-	VST1 [V0.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part156
-	TBZ $1, R24, part154
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part155
-	VST1 V1.S[2], (R22)
-	B part155
-
-part154:
-	VST1 V1.S[0], (R22)
-	B part155
-
-part156:
-	VST1 [V1.S4], (R22)
-
-part155:
-	ADD R21, R20, R20
-	VST1 [V2.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part159
-	TBZ $1, R24, part157
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part158
-	VST1 V3.S[2], (R22)
-	B part158
-
-part157:
-	VST1 V3.S[0], (R22)
-	B part158
-
-part159:
-	VST1 [V3.S4], (R22)
-
-part158:
-	ADD R21, R20, R20
-	VST1 [V4.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part162
-	TBZ $1, R24, part160
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part161
-	VST1 V5.S[2], (R22)
-	B part161
-
-part160:
-	VST1 V5.S[0], (R22)
-	B part161
-
-part162:
-	VST1 [V5.S4], (R22)
-
-part161:
-	ADD R21, R20, R20
-	VST1 [V6.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part165
-	TBZ $1, R24, part163
-	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part164
-	VST1 V7.S[2], (R22)
-	B part164
-
-part163:
-	VST1 V7.S[0], (R22)
-	B part164
-
-part165:
-	VST1 [V7.S4], (R22)
-
-part164:
-	ADD R21, R20, R20
-	VST1 [V8.S4], (R20)
-	ADD $16, R20, R22
-	TBNZ $2, R24, part168
-	TBZ $1, R24, part166
-	VST1.P V9.D[0], 8(R22)
-	TBZ $0, R24, part167
-	VST1 V9.S[2], (R22)
-	B part167
-
-part166:
-	VST1 V9.S[0], (R22)
-	B part167
-
-part168:
-	VST1 [V9.S4], (R22)
-
-part167:
-	RET
-
-wide4:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	MOVBU add+72(FP), R22
-	CBZ R22, wide4zero
-	VLD1 (R20), [V0.S4]
-	ADD $16, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part171
-	TBZ $1, R24, part169
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part170
-	VLD1 (R22), V1.S[2]
-	B part170
-
-part169:
-	VLD1 (R22), V1.S[0]
-	B part170
-
-part171:
-	VLD1 (R22), [V1.S4]
-
-part170:
-	ADD R21, R20, R20
-	VLD1 (R20), [V2.S4]
-	ADD $16, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part174
-	TBZ $1, R24, part172
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part173
-	VLD1 (R22), V3.S[2]
-	B part173
-
-part172:
-	VLD1 (R22), V3.S[0]
-	B part173
-
-part174:
-	VLD1 (R22), [V3.S4]
-
-part173:
-	ADD R21, R20, R20
-	VLD1 (R20), [V4.S4]
-	ADD $16, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part177
-	TBZ $1, R24, part175
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part176
-	VLD1 (R22), V5.S[2]
-	B part176
-
-part175:
-	VLD1 (R22), V5.S[0]
-	B part176
-
-part177:
-	VLD1 (R22), [V5.S4]
-
-part176:
-	ADD R21, R20, R20
-	VLD1 (R20), [V6.S4]
-	ADD $16, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $2, R24, part180
-	TBZ $1, R24, part178
-	VLD1.P 8(R22), V7.D[0]
-	TBZ $0, R24, part179
-	VLD1 (R22), V7.S[2]
-	B part179
-
-part178:
-	VLD1 (R22), V7.S[0]
-	B part179
-
-part180:
-	VLD1 (R22), [V7.S4]
-
-part179:
 	MOVD c+40(FP), R20
 	B wide4step
 
@@ -2057,21 +872,21 @@ wide4step:
 	VLD1 (R16), [V16.S4]
 	ADD $16, R16, R22
 	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $2, R24, part183
-	TBZ $1, R24, part181
+	TBNZ $2, R24, part66
+	TBZ $1, R24, part64
 	VLD1.P 8(R22), V17.D[0]
-	TBZ $0, R24, part182
+	TBZ $0, R24, part65
 	VLD1 (R22), V17.S[2]
-	B part182
+	B part65
 
-part181:
+part64:
 	VLD1 (R22), V17.S[0]
-	B part182
+	B part65
 
-part183:
+part66:
 	VLD1 (R22), [V17.S4]
 
-part182:
+part65:
 	ADD R19, R16, R16
 	VLD1R.P 4(R0), [V18.S4]
 	VFMLA V18.S4, V16.S4, V0.S4
@@ -2089,75 +904,75 @@ part182:
 	BNE wide4step
 	VST1 [V0.S4], (R20)
 	ADD $16, R20, R22
-	TBNZ $2, R24, part186
-	TBZ $1, R24, part184
+	TBNZ $2, R24, part69
+	TBZ $1, R24, part67
 	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part185
+	TBZ $0, R24, part68
 	VST1 V1.S[2], (R22)
-	B part185
+	B part68
 
-part184:
+part67:
 	VST1 V1.S[0], (R22)
-	B part185
+	B part68
 
-part186:
+part69:
 	VST1 [V1.S4], (R22)
 
-part185:
+part68:
 	ADD R21, R20, R20
 	VST1 [V2.S4], (R20)
 	ADD $16, R20, R22
-	TBNZ $2, R24, part189
-	TBZ $1, R24, part187
+	TBNZ $2, R24, part72
+	TBZ $1, R24, part70
 	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part188
+	TBZ $0, R24, part71
 	VST1 V3.S[2], (R22)
-	B part188
+	B part71
 
-part187:
+part70:
 	VST1 V3.S[0], (R22)
-	B part188
+	B part71
 
-part189:
+part72:
 	VST1 [V3.S4], (R22)
 
-part188:
+part71:
 	ADD R21, R20, R20
 	VST1 [V4.S4], (R20)
 	ADD $16, R20, R22
-	TBNZ $2, R24, part192
-	TBZ $1, R24, part190
+	TBNZ $2, R24, part75
+	TBZ $1, R24, part73
 	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part191
+	TBZ $0, R24, part74
 	VST1 V5.S[2], (R22)
-	B part191
+	B part74
 
-part190:
+part73:
 	VST1 V5.S[0], (R22)
-	B part191
+	B part74
 
-part192:
+part75:
 	VST1 [V5.S4], (R22)
 
-part191:
+part74:
 	ADD R21, R20, R20
 	VST1 [V6.S4], (R20)
 	ADD $16, R20, R22
-	TBNZ $2, R24, part195
-	TBZ $1, R24, part193
+	TBNZ $2, R24, part78
+	TBZ $1, R24, part76
 	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part194
+	TBZ $0, R24, part77
 	VST1 V7.S[2], (R22)
-	B part194
+	B part77
 
-part193:
+part76:
 	VST1 V7.S[0], (R22)
-	B part194
+	B part77
 
-part195:
+part78:
 	VST1 [V7.S4], (R22)
 
-part194:
+part77:
 	RET
 
 wide3:
@@ -2168,59 +983,59 @@ wide3:
 	VLD1 (R20), [V0.S4]
 	ADD $16, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part198
-	TBZ $1, R24, part196
+	TBNZ $2, R24, part81
+	TBZ $1, R24, part79
 	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part197
+	TBZ $0, R24, part80
 	VLD1 (R22), V1.S[2]
-	B part197
+	B part80
 
-part196:
+part79:
 	VLD1 (R22), V1.S[0]
-	B part197
+	B part80
 
-part198:
+part81:
 	VLD1 (R22), [V1.S4]
 
-part197:
+part80:
 	ADD R21, R20, R20
 	VLD1 (R20), [V2.S4]
 	ADD $16, R20, R22
 	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part201
-	TBZ $1, R24, part199
+	TBNZ $2, R24, part84
+	TBZ $1, R24, part82
 	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part200
+	TBZ $0, R24, part83
 	VLD1 (R22), V3.S[2]
-	B part200
+	B part83
 
-part199:
+part82:
 	VLD1 (R22), V3.S[0]
-	B part200
+	B part83
 
-part201:
+part84:
 	VLD1 (R22), [V3.S4]
 
-part200:
+part83:
 	ADD R21, R20, R20
 	VLD1 (R20), [V4.S4]
 	ADD $16, R20, R22
 	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part204
-	TBZ $1, R24, part202
+	TBNZ $2, R24, part87
+	TBZ $1, R24, part85
 	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part203
+	TBZ $0, R24, part86
 	VLD1 (R22), V5.S[2]
-	B part203
+	B part86
 
-part202:
+part85:
 	VLD1 (R22), V5.S[0]
-	B part203
+	B part86
 
-part204:
+part87:
 	VLD1 (R22), [V5.S4]
 
-part203:
+part86:
 	MOVD c+40(FP), R20
 	B wide3step
 
@@ -2236,21 +1051,21 @@ wide3step:
 	VLD1 (R16), [V16.S4]
 	ADD $16, R16, R22
 	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $2, R24, part207
-	TBZ $1, R24, part205
+	TBNZ $2, R24, part90
+	TBZ $1, R24, part88
 	VLD1.P 8(R22), V17.D[0]
-	TBZ $0, R24, part206
+	TBZ $0, R24, part89
 	VLD1 (R22), V17.S[2]
-	B part206
+	B part89
 
-part205:
+part88:
 	VLD1 (R22), V17.S[0]
-	B part206
+	B part89
 
-part207:
+part90:
 	VLD1 (R22), [V17.S4]
 
-part206:
+part89:
 	ADD R19, R16, R16
 	VLD1R.P 4(R0), [V18.S4]
 	VFMLA V18.S4, V16.S4, V0.S4
@@ -2265,57 +1080,57 @@ part206:
 	BNE wide3step
 	VST1 [V0.S4], (R20)
 	ADD $16, R20, R22
-	TBNZ $2, R24, part210
-	TBZ $1, R24, part208
+	TBNZ $2, R24, part93
+	TBZ $1, R24, part91
 	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part209
+	TBZ $0, R24, part92
 	VST1 V1.S[2], (R22)
-	B part209
+	B part92
 
-part208:
+part91:
 	VST1 V1.S[0], (R22)
-	B part209
+	B part92
 
-part210:
+part93:
 	VST1 [V1.S4], (R22)
 
-part209:
+part92:
 	ADD R21, R20, R20
 	VST1 [V2.S4], (R20)
 	ADD $16, R20, R22
-	TBNZ $2, R24, part213
-	TBZ $1, R24, part211
+	TBNZ $2, R24, part96
+	TBZ $1, R24, part94
 	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part212
+	TBZ $0, R24, part95
 	VST1 V3.S[2], (R22)
-	B part212
+	B part95
 
-part211:
+part94:
 	VST1 V3.S[0], (R22)
-	B part212
+	B part95
 
-part213:
+part96:
 	VST1 [V3.S4], (R22)
 
-part212:
+part95:
 	ADD R21, R20, R20
 	VST1 [V4.S4], (R20)
 	ADD $16, R20, R22
-	TBNZ $2, R24, part216
-	TBZ $1, R24, part214
+	TBNZ $2, R24, part99
+	TBZ $1, R24, part97
 	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part215
+	TBZ $0, R24, part98
 	VST1 V5.S[2], (R22)
-	B part215
+	B part98
 
-part214:
+part97:
 	VST1 V5.S[0], (R22)
-	B part215
+	B part98
 
-part216:
+part99:
 	VST1 [V5.S4], (R22)
 
-part215:
+part98:
 	RET
 
 wide2:
@@ -2325,40 +1140,40 @@ wide2:
 	VLD1 (R20), [V0.S4]
 	ADD $16, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part219
-	TBZ $1, R24, part217
+	TBNZ $2, R24, part102
+	TBZ $1, R24, part100
 	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part218
+	TBZ $0, R24, part101
 	VLD1 (R22), V1.S[2]
-	B part218
+	B part101
 
-part217:
+part100:
 	VLD1 (R22), V1.S[0]
-	B part218
+	B part101
 
-part219:
+part102:
 	VLD1 (R22), [V1.S4]
 
-part218:
+part101:
 	ADD R21, R20, R20
 	VLD1 (R20), [V2.S4]
 	ADD $16, R20, R22
 	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part222
-	TBZ $1, R24, part220
+	TBNZ $2, R24, part105
+	TBZ $1, R24, part103
 	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part221
+	TBZ $0, R24, part104
 	VLD1 (R22), V3.S[2]
-	B part221
+	B part104
 
-part220:
+part103:
 	VLD1 (R22), V3.S[0]
-	B part221
+	B part104
 
-part222:
+part105:
 	VLD1 (R22), [V3.S4]
 
-part221:
+part104:
 	MOVD c+40(FP), R20
 	B wide2step
 
@@ -2372,21 +1187,21 @@ wide2step:
 	VLD1 (R16), [V16.S4]
 	ADD $16, R16, R22
 	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $2, R24, part225
-	TBZ $1, R24, part223
+	TBNZ $2, R24, part108
+	TBZ $1, R24, part106
 	VLD1.P 8(R22), V17.D[0]
-	TBZ $0, R24, part224
+	TBZ $0, R24, part107
 	VLD1 (R22), V17.S[2]
-	B part224
+	B part107
 
-part223:
+part106:
 	VLD1 (R22), V17.S[0]
-	B part224
+	B part107
 
-part225:
+part108:
 	VLD1 (R22), [V17.S4]
 
-part224:
+part107:
 	ADD R19, R16, R16
 	VLD1R.P 4(R0), [V18.S4]
 	VFMLA V18.S4, V16.S4, V0.S4
@@ -2398,39 +1213,39 @@ part224:
 	BNE wide2step
 	VST1 [V0.S4], (R20)
 	ADD $16, R20, R22
-	TBNZ $2, R24, part228
-	TBZ $1, R24, part226
+	TBNZ $2, R24, part111
+	TBZ $1, R24, part109
 	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part227
+	TBZ $0, R24, part110
 	VST1 V1.S[2], (R22)
-	B part227
+	B part110
 
-part226:
+part109:
 	VST1 V1.S[0], (R22)
-	B part227
+	B part110
 
-part228:
+part111:
 	VST1 [V1.S4], (R22)
 
-part227:
+part110:
 	ADD R21, R20, R20
 	VST1 [V2.S4], (R20)
 	ADD $16, R20, R22
-	TBNZ $2, R24, part231
-	TBZ $1, R24, part229
+	TBNZ $2, R24, part114
+	TBZ $1, R24, part112
 	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part230
+	TBZ $0, R24, part113
 	VST1 V3.S[2], (R22)
-	B part230
+	B part113
 
-part229:
+part112:
 	VST1 V3.S[0], (R22)
-	B part230
+	B part113
 
-part231:
+part114:
 	VST1 [V3.S4], (R22)
 
-part230:
+part113:
 	RET
 
 wide1:
@@ -2439,21 +1254,21 @@ wide1:
 	VLD1 (R20), [V0.S4]
 	ADD $16, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part234
-	TBZ $1, R24, part232
+	TBNZ $2, R24, part117
+	TBZ $1, R24, part115
 	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part233
+	TBZ $0, R24, part116
 	VLD1 (R22), V1.S[2]
-	B part233
+	B part116
 
-part232:
+part115:
 	VLD1 (R22), V1.S[0]
-	B part233
+	B part116
 
-part234:
+part117:
 	VLD1 (R22), [V1.S4]
 
-part233:
+part116:
 	MOVD c+40(FP), R20
 	B wide1step
 
@@ -2465,21 +1280,21 @@ wide1step:
 	VLD1 (R16), [V16.S4]
 	ADD $16, R16, R22
 	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $2, R24, part237
-	TBZ $1, R24, part235
+	TBNZ $2, R24, part120
+	TBZ $1, R24, part118
 	VLD1.P 8(R22), V17.D[0]
-	TBZ $0, R24, part236
+	TBZ $0, R24, part119
 	VLD1 (R22), V17.S[2]
-	B part236
+	B part119
 
-part235:
+part118:
 	VLD1 (R22), V17.S[0]
-	B part236
+	B part119
 
-part237:
+part120:
 	VLD1 (R22), [V17.S4]
 
-part236:
+part119:
 	ADD R19, R16, R16
 	VLD1R.P 4(R0), [V18.S4]
 	VFMLA V18.S4, V16.S4, V0.S4
@@ -2488,49 +1303,27 @@ part236:
 	BNE wide1step
 	VST1 [V0.S4], (R20)
 	ADD $16, R20, R22
-	TBNZ $2, R24, part240
-	TBZ $1, R24, part238
+	TBNZ $2, R24, part123
+	TBZ $1, R24, part121
 	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part239
+	TBZ $0, R24, part122
 	VST1 V1.S[2], (R22)
-	B part239
+	B part122
 
-part238:
+part121:
 	VST1 V1.S[0], (R22)
-	B part239
+	B part122
 
-part240:
+part123:
 	VST1 [V1.S4], (R22)
 
-part239:
+part122:
 	RET
 
 narrow:
 	MOVD rows+56(FP), R22
-	CMP $16, R22
-	BEQ slim16
-	CMP $15, R22
-	BEQ slim15
-	CMP $14, R22
-	BEQ slim14
-	CMP $13, R22
-	BEQ slim13
-	CMP $12, R22
-	BEQ slim12
-	CMP $11, R22
-	BEQ slim11
-	CMP $10, R22
-	BEQ slim10
-	CMP $9, R22
-	BEQ slim9
 	CMP $8, R22
 	BEQ slim8
-	CMP $7, R22
-	BEQ slim7
-	CMP $6, R22
-	BEQ slim6
-	CMP $5, R22
-	BEQ slim5
 	CMP $4, R22
 	BEQ slim4
 	CMP $3, R22
@@ -2538,4130 +1331,6 @@ narrow:
 	CMP $2, R22
 	BEQ slim2
 	B slim1
-
-slim16:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	ADD R23, R9, R10
-	ADD R23, R10, R11
-	ADD R23, R11, R12
-	ADD R23, R12, R13
-	ADD R23, R13, R14
-	ADD R23, R14, R15
-	MOVBU add+72(FP), R22
-	CBZ R22, slim16zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part243
-	TBZ $1, R24, part241
-	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part242
-	VLD1 (R22), V0.S[2]
-	B part242
-
-part241:
-	VLD1 (R22), V0.S[0]
-	B part242
-
-part243:
-	VLD1 (R22), [V0.S4]
-
-part242:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part246
-	TBZ $1, R24, part244
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part245
-	VLD1 (R22), V1.S[2]
-	B part245
-
-part244:
-	VLD1 (R22), V1.S[0]
-	B part245
-
-part246:
-	VLD1 (R22), [V1.S4]
-
-part245:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part249
-	TBZ $1, R24, part247
-	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part248
-	VLD1 (R22), V2.S[2]
-	B part248
-
-part247:
-	VLD1 (R22), V2.S[0]
-	B part248
-
-part249:
-	VLD1 (R22), [V2.S4]
-
-part248:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part252
-	TBZ $1, R24, part250
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part251
-	VLD1 (R22), V3.S[2]
-	B part251
-
-part250:
-	VLD1 (R22), V3.S[0]
-	B part251
-
-part252:
-	VLD1 (R22), [V3.S4]
-
-part251:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $2, R24, part255
-	TBZ $1, R24, part253
-	VLD1.P 8(R22), V4.D[0]
-	TBZ $0, R24, part254
-	VLD1 (R22), V4.S[2]
-	B part254
-
-part253:
-	VLD1 (R22), V4.S[0]
-	B part254
-
-part255:
-	VLD1 (R22), [V4.S4]
-
-part254:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part258
-	TBZ $1, R24, part256
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part257
-	VLD1 (R22), V5.S[2]
-	B part257
-
-part256:
-	VLD1 (R22), V5.S[0]
-	B part257
-
-part258:
-	VLD1 (R22), [V5.S4]
-
-part257:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $2, R24, part261
-	TBZ $1, R24, part259
-	VLD1.P 8(R22), V6.D[0]
-	TBZ $0, R24, part260
-	VLD1 (R22), V6.S[2]
-	B part260
-
-part259:
-	VLD1 (R22), V6.S[0]
-	B part260
-
-part261:
-	VLD1 (R22), [V6.S4]
-
-part260:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $2, R24, part264
-	TBZ $1, R24, part262
-	VLD1.P 8(R22), V7.D[0]
-	TBZ $0, R24, part263
-	VLD1 (R22), V7.S[2]
-	B part263
-
-part262:
-	VLD1 (R22), V7.S[0]
-	B part263
-
-part264:
-	VLD1 (R22), [V7.S4]
-
-part263:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $2, R24, part267
-	TBZ $1, R24, part265
-	VLD1.P 8(R22), V8.D[0]
-	TBZ $0, R24, part266
-	VLD1 (R22), V8.S[2]
-	B part266
-
-part265:
-	VLD1 (R22), V8.S[0]
-	B part266
-
-part267:
-	VLD1 (R22), [V8.S4]
-
-part266:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $2, R24, part270
-	TBZ $1, R24, part268
-	VLD1.P 8(R22), V9.D[0]
-	TBZ $0, R24, part269
-	VLD1 (R22), V9.S[2]
-	B part269
-
-part268:
-	VLD1 (R22), V9.S[0]
-	B part269
-
-part270:
-	VLD1 (R22), [V9.S4]
-
-part269:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V10.B16, V10.B16, V10.B16
-	TBNZ $2, R24, part273
-	TBZ $1, R24, part271
-	VLD1.P 8(R22), V10.D[0]
-	TBZ $0, R24, part272
-	VLD1 (R22), V10.S[2]
-	B part272
-
-part271:
-	VLD1 (R22), V10.S[0]
-	B part272
-
-part273:
-	VLD1 (R22), [V10.S4]
-
-part272:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $2, R24, part276
-	TBZ $1, R24, part274
-	VLD1.P 8(R22), V11.D[0]
-	TBZ $0, R24, part275
-	VLD1 (R22), V11.S[2]
-	B part275
-
-part274:
-	VLD1 (R22), V11.S[0]
-	B part275
-
-part276:
-	VLD1 (R22), [V11.S4]
-
-part275:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V12.B16, V12.B16, V12.B16
-	TBNZ $2, R24, part279
-	TBZ $1, R24, part277
-	VLD1.P 8(R22), V12.D[0]
-	TBZ $0, R24, part278
-	VLD1 (R22), V12.S[2]
-	B part278
-
-part277:
-	VLD1 (R22), V12.S[0]
-	B part278
-
-part279:
-	VLD1 (R22), [V12.S4]
-
-part278:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V13.B16, V13.B16, V13.B16
-	TBNZ $2, R24, part282
-	TBZ $1, R24, part280
-	VLD1.P 8(R22), V13.D[0]
-	TBZ $0, R24, part281
-	VLD1 (R22), V13.S[2]
-	B part281
-
-part280:
-	VLD1 (R22), V13.S[0]
-	B part281
-
-part282:
-	VLD1 (R22), [V13.S4]
-
-part281:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V14.B16, V14.B16, V14.B16
-	TBNZ $2, R24, part285
-	TBZ $1, R24, part283
-	VLD1.P 8(R22), V14.D[0]
-	TBZ $0, R24, part284
-	VLD1 (R22), V14.S[2]
-	B part284
-
-part283:
-	VLD1 (R22), V14.S[0]
-	B part284
-
-part285:
-	VLD1 (R22), [V14.S4]
-
-part284:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V15.B16, V15.B16, V15.B16
-	TBNZ $2, R24, part288
-	TBZ $1, R24, part286
-	VLD1.P 8(R22), V15.D[0]
-	TBZ $0, R24, part287
-	VLD1 (R22), V15.S[2]
-	B part287
-
-part286:
-	VLD1 (R22), V15.S[0]
-	B part287
-
-part288:
-	VLD1 (R22), [V15.S4]
-
-part287:
-	MOVD c+40(FP), R20
-	B slim16step
-
-slim16zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-
-slim16step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part291
-	TBZ $1, R24, part289
-	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part290
-	VLD1 (R22), V16.S[2]
-	B part290
-
-part289:
-	VLD1 (R22), V16.S[0]
-	B part290
-
-part291:
-	VLD1 (R22), [V16.S4]
-
-part290:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V1.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V2.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V3.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V4.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V5.S4
-	VLD1R.P 4(R6), [V24.S4]
-	VFMLA V24.S4, V16.S4, V6.S4
-	VLD1R.P 4(R7), [V25.S4]
-	VFMLA V25.S4, V16.S4, V7.S4
-	VLD1R.P 4(R8), [V18.S4]
-	VFMLA V18.S4, V16.S4, V8.S4
-	VLD1R.P 4(R9), [V19.S4]
-	VFMLA V19.S4, V16.S4, V9.S4
-	VLD1R.P 4(R10), [V20.S4]
-	VFMLA V20.S4, V16.S4, V10.S4
-	VLD1R.P 4(R11), [V21.S4]
-	VFMLA V21.S4, V16.S4, V11.S4
-	VLD1R.P 4(R12), [V22.S4]
-	VFMLA V22.S4, V16.S4, V12.S4
-	VLD1R.P 4(R13), [V23.S4]
-	VFMLA V23.S4, V16.S4, V13.S4
-	VLD1R.P 4(R14), [V24.S4]
-	VFMLA V24.S4, V16.S4, V14.S4
-	VLD1R.P 4(R15), [V25.S4]
-	VFMLA V25.S4, V16.S4, V15.S4
-	SUBS $1, R17, R17
-	BNE slim16step
-	ADD $0, R20, R22
-	TBNZ $2, R24, part294
-	TBZ $1, R24, part292
-	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part293
-	VST1 V0.S[2], (R22)
-	B part293
-
-part292:
-	VST1 V0.S[0], (R22)
-	B part293
-
-part294:
-	VST1 [V0.S4], (R22)
-
-part293:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part297
-	TBZ $1, R24, part295
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part296
-	VST1 V1.S[2], (R22)
-	B part296
-
-part295:
-	VST1 V1.S[0], (R22)
-	B part296
-
-part297:
-	VST1 [V1.S4], (R22)
-
-part296:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part300
-	TBZ $1, R24, part298
-	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part299
-	VST1 V2.S[2], (R22)
-	B part299
-
-part298:
-	VST1 V2.S[0], (R22)
-	B part299
-
-part300:
-	VST1 [V2.S4], (R22)
-
-part299:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part303
-	TBZ $1, R24, part301
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part302
-	VST1 V3.S[2], (R22)
-	B part302
-
-part301:
-	VST1 V3.S[0], (R22)
-	B part302
-
-part303:
-	VST1 [V3.S4], (R22)
-
-part302:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part306
-	TBZ $1, R24, part304
-	VST1.P V4.D[0], 8(R22)
-	TBZ $0, R24, part305
-	VST1 V4.S[2], (R22)
-	B part305
-
-part304:
-	VST1 V4.S[0], (R22)
-	B part305
-
-part306:
-	VST1 [V4.S4], (R22)
-
-part305:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part309
-	TBZ $1, R24, part307
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part308
-	VST1 V5.S[2], (R22)
-	B part308
-
-part307:
-	VST1 V5.S[0], (R22)
-	B part308
-
-part309:
-	VST1 [V5.S4], (R22)
-
-part308:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part312
-	TBZ $1, R24, part310
-	VST1.P V6.D[0], 8(R22)
-	TBZ $0, R24, part311
-	VST1 V6.S[2], (R22)
-	B part311
-
-part310:
-	VST1 V6.S[0], (R22)
-	B part311
-
-part312:
-	VST1 [V6.S4], (R22)
-
-part311:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part315
-	TBZ $1, R24, part313
-	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part314
-	VST1 V7.S[2], (R22)
-	B part314
-
-part313:
-	VST1 V7.S[0], (R22)
-	B part314
-
-part315:
-	VST1 [V7.S4], (R22)
-
-part314:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part318
-	TBZ $1, R24, part316
-	VST1.P V8.D[0], 8(R22)
-	TBZ $0, R24, part317
-	VST1 V8.S[2], (R22)
-	B part317
-
-part316:
-	VST1 V8.S[0], (R22)
-	B part317
-
-part318:
-	VST1 [V8.S4], (R22)
-
-part317:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part321
-	TBZ $1, R24, part319
-	VST1.P V9.D[0], 8(R22)
-	TBZ $0, R24, part320
-	VST1 V9.S[2], (R22)
-	B part320
-
-part319:
-	VST1 V9.S[0], (R22)
-	B part320
-
-part321:
-	VST1 [V9.S4], (R22)
-
-part320:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part324
-	TBZ $1, R24, part322
-	VST1.P V10.D[0], 8(R22)
-	TBZ $0, R24, part323
-	VST1 V10.S[2], (R22)
-	B part323
-
-part322:
-	VST1 V10.S[0], (R22)
-	B part323
-
-part324:
-	VST1 [V10.S4], (R22)
-
-part323:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part327
-	TBZ $1, R24, part325
-	VST1.P V11.D[0], 8(R22)
-	TBZ $0, R24, part326
-	VST1 V11.S[2], (R22)
-	B part326
-
-part325:
-	VST1 V11.S[0], (R22)
-	B part326
-
-part327:
-	VST1 [V11.S4], (R22)
-
-part326:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part330
-	TBZ $1, R24, part328
-	VST1.P V12.D[0], 8(R22)
-	TBZ $0, R24, part329
-	VST1 V12.S[2], (R22)
-	B part329
-
-part328:
-	VST1 V12.S[0], (R22)
-	B part329
-
-part330:
-	VST1 [V12.S4], (R22)
-
-part329:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part333
-	TBZ $1, R24, part331
-	VST1.P V13.D[0], 8(R22)
-	TBZ $0, R24, part332
-	VST1 V13.S[2], (R22)
-	B part332
-
-part331:
-	VST1 V13.S[0], (R22)
-	B part332
-
-part333:
-	VST1 [V13.S4], (R22)
-
-part332:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part336
-	TBZ $1, R24, part334
-	VST1.P V14.D[0], 8(R22)
-	TBZ $0, R24, part335
-	VST1 V14.S[2], (R22)
-	B part335
-
-part334:
-	VST1 V14.S[0], (R22)
-	B part335
-
-part336:
-	VST1 [V14.S4], (R22)
-
-part335:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part339
-	TBZ $1, R24, part337
-	VST1.P V15.D[0], 8(R22)
-	TBZ $0, R24, part338
-	VST1 V15.S[2], (R22)
-	B part338
-
-part337:
-	VST1 V15.S[0], (R22)
-	B part338
-
-part339:
-	VST1 [V15.S4], (R22)
-
-part338:
-	RET
-
-slim15:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	ADD R23, R9, R10
-	ADD R23, R10, R11
-	ADD R23, R11, R12
-	ADD R23, R12, R13
-	ADD R23, R13, R14
-	MOVBU add+72(FP), R22
-	CBZ R22, slim15zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part342
-	TBZ $1, R24, part340
-	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part341
-	VLD1 (R22), V0.S[2]
-	B part341
-
-part340:
-	VLD1 (R22), V0.S[0]
-	B part341
-
-part342:
-	VLD1 (R22), [V0.S4]
-
-part341:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part345
-	TBZ $1, R24, part343
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part344
-	VLD1 (R22), V1.S[2]
-	B part344
-
-part343:
-	VLD1 (R22), V1.S[0]
-	B part344
-
-part345:
-	VLD1 (R22), [V1.S4]
-
-part344:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part348
-	TBZ $1, R24, part346
-	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part347
-	VLD1 (R22), V2.S[2]
-	B part347
-
-part346:
-	VLD1 (R22), V2.S[0]
-	B part347
-
-part348:
-	VLD1 (R22), [V2.S4]
-
-part347:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part351
-	TBZ $1, R24, part349
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part350
-	VLD1 (R22), V3.S[2]
-	B part350
-
-part349:
-	VLD1 (R22), V3.S[0]
-	B part350
-
-part351:
-	VLD1 (R22), [V3.S4]
-
-part350:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $2, R24, part354
-	TBZ $1, R24, part352
-	VLD1.P 8(R22), V4.D[0]
-	TBZ $0, R24, part353
-	VLD1 (R22), V4.S[2]
-	B part353
-
-part352:
-	VLD1 (R22), V4.S[0]
-	B part353
-
-part354:
-	VLD1 (R22), [V4.S4]
-
-part353:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part357
-	TBZ $1, R24, part355
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part356
-	VLD1 (R22), V5.S[2]
-	B part356
-
-part355:
-	VLD1 (R22), V5.S[0]
-	B part356
-
-part357:
-	VLD1 (R22), [V5.S4]
-
-part356:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $2, R24, part360
-	TBZ $1, R24, part358
-	VLD1.P 8(R22), V6.D[0]
-	TBZ $0, R24, part359
-	VLD1 (R22), V6.S[2]
-	B part359
-
-part358:
-	VLD1 (R22), V6.S[0]
-	B part359
-
-part360:
-	VLD1 (R22), [V6.S4]
-
-part359:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $2, R24, part363
-	TBZ $1, R24, part361
-	VLD1.P 8(R22), V7.D[0]
-	TBZ $0, R24, part362
-	VLD1 (R22), V7.S[2]
-	B part362
-
-part361:
-	VLD1 (R22), V7.S[0]
-	B part362
-
-part363:
-	VLD1 (R22), [V7.S4]
-
-part362:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $2, R24, part366
-	TBZ $1, R24, part364
-	VLD1.P 8(R22), V8.D[0]
-	TBZ $0, R24, part365
-	VLD1 (R22), V8.S[2]
-	B part365
-
-part364:
-	VLD1 (R22), V8.S[0]
-	B part365
-
-part366:
-	VLD1 (R22), [V8.S4]
-
-part365:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $2, R24, part369
-	TBZ $1, R24, part367
-	VLD1.P 8(R22), V9.D[0]
-	TBZ $0, R24, part368
-	VLD1 (R22), V9.S[2]
-	B part368
-
-part367:
-	VLD1 (R22), V9.S[0]
-	B part368
-
-part369:
-	VLD1 (R22), [V9.S4]
-
-part368:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V10.B16, V10.B16, V10.B16
-	TBNZ $2, R24, part372
-	TBZ $1, R24, part370
-	VLD1.P 8(R22), V10.D[0]
-	TBZ $0, R24, part371
-	VLD1 (R22), V10.S[2]
-	B part371
-
-part370:
-	VLD1 (R22), V10.S[0]
-	B part371
-
-part372:
-	VLD1 (R22), [V10.S4]
-
-part371:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $2, R24, part375
-	TBZ $1, R24, part373
-	VLD1.P 8(R22), V11.D[0]
-	TBZ $0, R24, part374
-	VLD1 (R22), V11.S[2]
-	B part374
-
-part373:
-	VLD1 (R22), V11.S[0]
-	B part374
-
-part375:
-	VLD1 (R22), [V11.S4]
-
-part374:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V12.B16, V12.B16, V12.B16
-	TBNZ $2, R24, part378
-	TBZ $1, R24, part376
-	VLD1.P 8(R22), V12.D[0]
-	TBZ $0, R24, part377
-	VLD1 (R22), V12.S[2]
-	B part377
-
-part376:
-	VLD1 (R22), V12.S[0]
-	B part377
-
-part378:
-	VLD1 (R22), [V12.S4]
-
-part377:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V13.B16, V13.B16, V13.B16
-	TBNZ $2, R24, part381
-	TBZ $1, R24, part379
-	VLD1.P 8(R22), V13.D[0]
-	TBZ $0, R24, part380
-	VLD1 (R22), V13.S[2]
-	B part380
-
-part379:
-	VLD1 (R22), V13.S[0]
-	B part380
-
-part381:
-	VLD1 (R22), [V13.S4]
-
-part380:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V14.B16, V14.B16, V14.B16
-	TBNZ $2, R24, part384
-	TBZ $1, R24, part382
-	VLD1.P 8(R22), V14.D[0]
-	TBZ $0, R24, part383
-	VLD1 (R22), V14.S[2]
-	B part383
-
-part382:
-	VLD1 (R22), V14.S[0]
-	B part383
-
-part384:
-	VLD1 (R22), [V14.S4]
-
-part383:
-	MOVD c+40(FP), R20
-	B slim15step
-
-slim15zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-
-slim15step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part387
-	TBZ $1, R24, part385
-	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part386
-	VLD1 (R22), V16.S[2]
-	B part386
-
-part385:
-	VLD1 (R22), V16.S[0]
-	B part386
-
-part387:
-	VLD1 (R22), [V16.S4]
-
-part386:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V1.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V2.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V3.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V4.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V5.S4
-	VLD1R.P 4(R6), [V24.S4]
-	VFMLA V24.S4, V16.S4, V6.S4
-	VLD1R.P 4(R7), [V25.S4]
-	VFMLA V25.S4, V16.S4, V7.S4
-	VLD1R.P 4(R8), [V18.S4]
-	VFMLA V18.S4, V16.S4, V8.S4
-	VLD1R.P 4(R9), [V19.S4]
-	VFMLA V19.S4, V16.S4, V9.S4
-	VLD1R.P 4(R10), [V20.S4]
-	VFMLA V20.S4, V16.S4, V10.S4
-	VLD1R.P 4(R11), [V21.S4]
-	VFMLA V21.S4, V16.S4, V11.S4
-	VLD1R.P 4(R12), [V22.S4]
-	VFMLA V22.S4, V16.S4, V12.S4
-	VLD1R.P 4(R13), [V23.S4]
-	VFMLA V23.S4, V16.S4, V13.S4
-	VLD1R.P 4(R14), [V24.S4]
-	VFMLA V24.S4, V16.S4, V14.S4
-	SUBS $1, R17, R17
-	BNE slim15step
-	ADD $0, R20, R22
-	TBNZ $2, R24, part390
-	TBZ $1, R24, part388
-	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part389
-	VST1 V0.S[2], (R22)
-	B part389
-
-part388:
-	VST1 V0.S[0], (R22)
-	B part389
-
-part390:
-	VST1 [V0.S4], (R22)
-
-part389:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part393
-	TBZ $1, R24, part391
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part392
-	VST1 V1.S[2], (R22)
-	B part392
-
-part391:
-	VST1 V1.S[0], (R22)
-	B part392
-
-part393:
-	VST1 [V1.S4], (R22)
-
-part392:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part396
-	TBZ $1, R24, part394
-	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part395
-	VST1 V2.S[2], (R22)
-	B part395
-
-part394:
-	VST1 V2.S[0], (R22)
-	B part395
-
-part396:
-	VST1 [V2.S4], (R22)
-
-part395:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part399
-	TBZ $1, R24, part397
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part398
-	VST1 V3.S[2], (R22)
-	B part398
-
-part397:
-	VST1 V3.S[0], (R22)
-	B part398
-
-part399:
-	VST1 [V3.S4], (R22)
-
-part398:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part402
-	TBZ $1, R24, part400
-	VST1.P V4.D[0], 8(R22)
-	TBZ $0, R24, part401
-	VST1 V4.S[2], (R22)
-	B part401
-
-part400:
-	VST1 V4.S[0], (R22)
-	B part401
-
-part402:
-	VST1 [V4.S4], (R22)
-
-part401:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part405
-	TBZ $1, R24, part403
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part404
-	VST1 V5.S[2], (R22)
-	B part404
-
-part403:
-	VST1 V5.S[0], (R22)
-	B part404
-
-part405:
-	VST1 [V5.S4], (R22)
-
-part404:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part408
-	TBZ $1, R24, part406
-	VST1.P V6.D[0], 8(R22)
-	TBZ $0, R24, part407
-	VST1 V6.S[2], (R22)
-	B part407
-
-part406:
-	VST1 V6.S[0], (R22)
-	B part407
-
-part408:
-	VST1 [V6.S4], (R22)
-
-part407:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part411
-	TBZ $1, R24, part409
-	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part410
-	VST1 V7.S[2], (R22)
-	B part410
-
-part409:
-	VST1 V7.S[0], (R22)
-	B part410
-
-part411:
-	VST1 [V7.S4], (R22)
-
-part410:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part414
-	TBZ $1, R24, part412
-	VST1.P V8.D[0], 8(R22)
-	TBZ $0, R24, part413
-	VST1 V8.S[2], (R22)
-	B part413
-
-part412:
-	VST1 V8.S[0], (R22)
-	B part413
-
-part414:
-	VST1 [V8.S4], (R22)
-
-part413:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part417
-	TBZ $1, R24, part415
-	VST1.P V9.D[0], 8(R22)
-	TBZ $0, R24, part416
-	VST1 V9.S[2], (R22)
-	B part416
-
-part415:
-	VST1 V9.S[0], (R22)
-	B part416
-
-part417:
-	VST1 [V9.S4], (R22)
-
-part416:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part420
-	TBZ $1, R24, part418
-	VST1.P V10.D[0], 8(R22)
-	TBZ $0, R24, part419
-	VST1 V10.S[2], (R22)
-	B part419
-
-part418:
-	VST1 V10.S[0], (R22)
-	B part419
-
-part420:
-	VST1 [V10.S4], (R22)
-
-part419:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part423
-	TBZ $1, R24, part421
-	VST1.P V11.D[0], 8(R22)
-	TBZ $0, R24, part422
-	VST1 V11.S[2], (R22)
-	B part422
-
-part421:
-	VST1 V11.S[0], (R22)
-	B part422
-
-part423:
-	VST1 [V11.S4], (R22)
-
-part422:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part426
-	TBZ $1, R24, part424
-	VST1.P V12.D[0], 8(R22)
-	TBZ $0, R24, part425
-	VST1 V12.S[2], (R22)
-	B part425
-
-part424:
-	VST1 V12.S[0], (R22)
-	B part425
-
-part426:
-	VST1 [V12.S4], (R22)
-
-part425:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part429
-	TBZ $1, R24, part427
-	VST1.P V13.D[0], 8(R22)
-	TBZ $0, R24, part428
-	VST1 V13.S[2], (R22)
-	B part428
-
-part427:
-	VST1 V13.S[0], (R22)
-	B part428
-
-part429:
-	VST1 [V13.S4], (R22)
-
-part428:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part432
-	TBZ $1, R24, part430
-	VST1.P V14.D[0], 8(R22)
-	TBZ $0, R24, part431
-	VST1 V14.S[2], (R22)
-	B part431
-
-part430:
-	VST1 V14.S[0], (R22)
-	B part431
-
-part432:
-	VST1 [V14.S4], (R22)
-
-part431:
-	RET
-
-slim14:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	ADD R23, R9, R10
-	ADD R23, R10, R11
-	ADD R23, R11, R12
-	ADD R23, R12, R13
-	MOVBU add+72(FP), R22
-	CBZ R22, slim14zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part435
-	TBZ $1, R24, part433
-	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part434
-	VLD1 (R22), V0.S[2]
-	B part434
-
-part433:
-	VLD1 (R22), V0.S[0]
-	B part434
-
-part435:
-	VLD1 (R22), [V0.S4]
-
-part434:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part438
-	TBZ $1, R24, part436
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part437
-	VLD1 (R22), V1.S[2]
-	B part437
-
-part436:
-	VLD1 (R22), V1.S[0]
-	B part437
-
-part438:
-	VLD1 (R22), [V1.S4]
-
-part437:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part441
-	TBZ $1, R24, part439
-	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part440
-	VLD1 (R22), V2.S[2]
-	B part440
-
-part439:
-	VLD1 (R22), V2.S[0]
-	B part440
-
-part441:
-	VLD1 (R22), [V2.S4]
-
-part440:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part444
-	TBZ $1, R24, part442
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part443
-	VLD1 (R22), V3.S[2]
-	B part443
-
-part442:
-	VLD1 (R22), V3.S[0]
-	B part443
-
-part444:
-	VLD1 (R22), [V3.S4]
-
-part443:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $2, R24, part447
-	TBZ $1, R24, part445
-	VLD1.P 8(R22), V4.D[0]
-	TBZ $0, R24, part446
-	VLD1 (R22), V4.S[2]
-	B part446
-
-part445:
-	VLD1 (R22), V4.S[0]
-	B part446
-
-part447:
-	VLD1 (R22), [V4.S4]
-
-part446:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part450
-	TBZ $1, R24, part448
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part449
-	VLD1 (R22), V5.S[2]
-	B part449
-
-part448:
-	VLD1 (R22), V5.S[0]
-	B part449
-
-part450:
-	VLD1 (R22), [V5.S4]
-
-part449:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $2, R24, part453
-	TBZ $1, R24, part451
-	VLD1.P 8(R22), V6.D[0]
-	TBZ $0, R24, part452
-	VLD1 (R22), V6.S[2]
-	B part452
-
-part451:
-	VLD1 (R22), V6.S[0]
-	B part452
-
-part453:
-	VLD1 (R22), [V6.S4]
-
-part452:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $2, R24, part456
-	TBZ $1, R24, part454
-	VLD1.P 8(R22), V7.D[0]
-	TBZ $0, R24, part455
-	VLD1 (R22), V7.S[2]
-	B part455
-
-part454:
-	VLD1 (R22), V7.S[0]
-	B part455
-
-part456:
-	VLD1 (R22), [V7.S4]
-
-part455:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $2, R24, part459
-	TBZ $1, R24, part457
-	VLD1.P 8(R22), V8.D[0]
-	TBZ $0, R24, part458
-	VLD1 (R22), V8.S[2]
-	B part458
-
-part457:
-	VLD1 (R22), V8.S[0]
-	B part458
-
-part459:
-	VLD1 (R22), [V8.S4]
-
-part458:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $2, R24, part462
-	TBZ $1, R24, part460
-	VLD1.P 8(R22), V9.D[0]
-	TBZ $0, R24, part461
-	VLD1 (R22), V9.S[2]
-	B part461
-
-part460:
-	VLD1 (R22), V9.S[0]
-	B part461
-
-part462:
-	VLD1 (R22), [V9.S4]
-
-part461:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V10.B16, V10.B16, V10.B16
-	TBNZ $2, R24, part465
-	TBZ $1, R24, part463
-	VLD1.P 8(R22), V10.D[0]
-	TBZ $0, R24, part464
-	VLD1 (R22), V10.S[2]
-	B part464
-
-part463:
-	VLD1 (R22), V10.S[0]
-	B part464
-
-part465:
-	VLD1 (R22), [V10.S4]
-
-part464:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $2, R24, part468
-	TBZ $1, R24, part466
-	VLD1.P 8(R22), V11.D[0]
-	TBZ $0, R24, part467
-	VLD1 (R22), V11.S[2]
-	B part467
-
-part466:
-	VLD1 (R22), V11.S[0]
-	B part467
-
-part468:
-	VLD1 (R22), [V11.S4]
-
-part467:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V12.B16, V12.B16, V12.B16
-	TBNZ $2, R24, part471
-	TBZ $1, R24, part469
-	VLD1.P 8(R22), V12.D[0]
-	TBZ $0, R24, part470
-	VLD1 (R22), V12.S[2]
-	B part470
-
-part469:
-	VLD1 (R22), V12.S[0]
-	B part470
-
-part471:
-	VLD1 (R22), [V12.S4]
-
-part470:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V13.B16, V13.B16, V13.B16
-	TBNZ $2, R24, part474
-	TBZ $1, R24, part472
-	VLD1.P 8(R22), V13.D[0]
-	TBZ $0, R24, part473
-	VLD1 (R22), V13.S[2]
-	B part473
-
-part472:
-	VLD1 (R22), V13.S[0]
-	B part473
-
-part474:
-	VLD1 (R22), [V13.S4]
-
-part473:
-	MOVD c+40(FP), R20
-	B slim14step
-
-slim14zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-
-slim14step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part477
-	TBZ $1, R24, part475
-	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part476
-	VLD1 (R22), V16.S[2]
-	B part476
-
-part475:
-	VLD1 (R22), V16.S[0]
-	B part476
-
-part477:
-	VLD1 (R22), [V16.S4]
-
-part476:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V1.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V2.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V3.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V4.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V5.S4
-	VLD1R.P 4(R6), [V24.S4]
-	VFMLA V24.S4, V16.S4, V6.S4
-	VLD1R.P 4(R7), [V25.S4]
-	VFMLA V25.S4, V16.S4, V7.S4
-	VLD1R.P 4(R8), [V18.S4]
-	VFMLA V18.S4, V16.S4, V8.S4
-	VLD1R.P 4(R9), [V19.S4]
-	VFMLA V19.S4, V16.S4, V9.S4
-	VLD1R.P 4(R10), [V20.S4]
-	VFMLA V20.S4, V16.S4, V10.S4
-	VLD1R.P 4(R11), [V21.S4]
-	VFMLA V21.S4, V16.S4, V11.S4
-	VLD1R.P 4(R12), [V22.S4]
-	VFMLA V22.S4, V16.S4, V12.S4
-	VLD1R.P 4(R13), [V23.S4]
-	VFMLA V23.S4, V16.S4, V13.S4
-	SUBS $1, R17, R17
-	BNE slim14step
-	ADD $0, R20, R22
-	TBNZ $2, R24, part480
-	TBZ $1, R24, part478
-	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part479
-	VST1 V0.S[2], (R22)
-	B part479
-
-part478:
-	VST1 V0.S[0], (R22)
-	B part479
-
-part480:
-	VST1 [V0.S4], (R22)
-
-part479:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part483
-	TBZ $1, R24, part481
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part482
-	VST1 V1.S[2], (R22)
-	B part482
-
-part481:
-	VST1 V1.S[0], (R22)
-	B part482
-
-part483:
-	VST1 [V1.S4], (R22)
-
-part482:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part486
-	TBZ $1, R24, part484
-	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part485
-	VST1 V2.S[2], (R22)
-	B part485
-
-part484:
-	VST1 V2.S[0], (R22)
-	B part485
-
-part486:
-	VST1 [V2.S4], (R22)
-
-part485:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part489
-	TBZ $1, R24, part487
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part488
-	VST1 V3.S[2], (R22)
-	B part488
-
-part487:
-	VST1 V3.S[0], (R22)
-	B part488
-
-part489:
-	VST1 [V3.S4], (R22)
-
-part488:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part492
-	TBZ $1, R24, part490
-	VST1.P V4.D[0], 8(R22)
-	TBZ $0, R24, part491
-	VST1 V4.S[2], (R22)
-	B part491
-
-part490:
-	VST1 V4.S[0], (R22)
-	B part491
-
-part492:
-	VST1 [V4.S4], (R22)
-
-part491:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part495
-	TBZ $1, R24, part493
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part494
-	VST1 V5.S[2], (R22)
-	B part494
-
-part493:
-	VST1 V5.S[0], (R22)
-	B part494
-
-part495:
-	VST1 [V5.S4], (R22)
-
-part494:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part498
-	TBZ $1, R24, part496
-	VST1.P V6.D[0], 8(R22)
-	TBZ $0, R24, part497
-	VST1 V6.S[2], (R22)
-	B part497
-
-part496:
-	VST1 V6.S[0], (R22)
-	B part497
-
-part498:
-	VST1 [V6.S4], (R22)
-
-part497:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part501
-	TBZ $1, R24, part499
-	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part500
-	VST1 V7.S[2], (R22)
-	B part500
-
-part499:
-	VST1 V7.S[0], (R22)
-	B part500
-
-part501:
-	VST1 [V7.S4], (R22)
-
-part500:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part504
-	TBZ $1, R24, part502
-	VST1.P V8.D[0], 8(R22)
-	TBZ $0, R24, part503
-	VST1 V8.S[2], (R22)
-	B part503
-
-part502:
-	VST1 V8.S[0], (R22)
-	B part503
-
-part504:
-	VST1 [V8.S4], (R22)
-
-part503:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part507
-	TBZ $1, R24, part505
-	VST1.P V9.D[0], 8(R22)
-	TBZ $0, R24, part506
-	VST1 V9.S[2], (R22)
-	B part506
-
-part505:
-	VST1 V9.S[0], (R22)
-	B part506
-
-part507:
-	VST1 [V9.S4], (R22)
-
-part506:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part510
-	TBZ $1, R24, part508
-	VST1.P V10.D[0], 8(R22)
-	TBZ $0, R24, part509
-	VST1 V10.S[2], (R22)
-	B part509
-
-part508:
-	VST1 V10.S[0], (R22)
-	B part509
-
-part510:
-	VST1 [V10.S4], (R22)
-
-part509:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part513
-	TBZ $1, R24, part511
-	VST1.P V11.D[0], 8(R22)
-	TBZ $0, R24, part512
-	VST1 V11.S[2], (R22)
-	B part512
-
-part511:
-	VST1 V11.S[0], (R22)
-	B part512
-
-part513:
-	VST1 [V11.S4], (R22)
-
-part512:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part516
-	TBZ $1, R24, part514
-	VST1.P V12.D[0], 8(R22)
-	TBZ $0, R24, part515
-	VST1 V12.S[2], (R22)
-	B part515
-
-part514:
-	VST1 V12.S[0], (R22)
-	B part515
-
-part516:
-	VST1 [V12.S4], (R22)
-
-part515:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part519
-	TBZ $1, R24, part517
-	VST1.P V13.D[0], 8(R22)
-	TBZ $0, R24, part518
-	VST1 V13.S[2], (R22)
-	B part518
-
-part517:
-	VST1 V13.S[0], (R22)
-	B part518
-
-part519:
-	VST1 [V13.S4], (R22)
-
-part518:
-	RET
-
-slim13:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	ADD R23, R9, R10
-	ADD R23, R10, R11
-	ADD R23, R11, R12
-	MOVBU add+72(FP), R22
-	CBZ R22, slim13zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part522
-	TBZ $1, R24, part520
-	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part521
-	VLD1 (R22), V0.S[2]
-	B part521
-
-part520:
-	VLD1 (R22), V0.S[0]
-	B part521
-
-part522:
-	VLD1 (R22), [V0.S4]
-
-part521:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part525
-	TBZ $1, R24, part523
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part524
-	VLD1 (R22), V1.S[2]
-	B part524
-
-part523:
-	VLD1 (R22), V1.S[0]
-	B part524
-
-part525:
-	VLD1 (R22), [V1.S4]
-
-part524:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part528
-	TBZ $1, R24, part526
-	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part527
-	VLD1 (R22), V2.S[2]
-	B part527
-
-part526:
-	VLD1 (R22), V2.S[0]
-	B part527
-
-part528:
-	VLD1 (R22), [V2.S4]
-
-part527:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part531
-	TBZ $1, R24, part529
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part530
-	VLD1 (R22), V3.S[2]
-	B part530
-
-part529:
-	VLD1 (R22), V3.S[0]
-	B part530
-
-part531:
-	VLD1 (R22), [V3.S4]
-
-part530:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $2, R24, part534
-	TBZ $1, R24, part532
-	VLD1.P 8(R22), V4.D[0]
-	TBZ $0, R24, part533
-	VLD1 (R22), V4.S[2]
-	B part533
-
-part532:
-	VLD1 (R22), V4.S[0]
-	B part533
-
-part534:
-	VLD1 (R22), [V4.S4]
-
-part533:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part537
-	TBZ $1, R24, part535
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part536
-	VLD1 (R22), V5.S[2]
-	B part536
-
-part535:
-	VLD1 (R22), V5.S[0]
-	B part536
-
-part537:
-	VLD1 (R22), [V5.S4]
-
-part536:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $2, R24, part540
-	TBZ $1, R24, part538
-	VLD1.P 8(R22), V6.D[0]
-	TBZ $0, R24, part539
-	VLD1 (R22), V6.S[2]
-	B part539
-
-part538:
-	VLD1 (R22), V6.S[0]
-	B part539
-
-part540:
-	VLD1 (R22), [V6.S4]
-
-part539:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $2, R24, part543
-	TBZ $1, R24, part541
-	VLD1.P 8(R22), V7.D[0]
-	TBZ $0, R24, part542
-	VLD1 (R22), V7.S[2]
-	B part542
-
-part541:
-	VLD1 (R22), V7.S[0]
-	B part542
-
-part543:
-	VLD1 (R22), [V7.S4]
-
-part542:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $2, R24, part546
-	TBZ $1, R24, part544
-	VLD1.P 8(R22), V8.D[0]
-	TBZ $0, R24, part545
-	VLD1 (R22), V8.S[2]
-	B part545
-
-part544:
-	VLD1 (R22), V8.S[0]
-	B part545
-
-part546:
-	VLD1 (R22), [V8.S4]
-
-part545:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $2, R24, part549
-	TBZ $1, R24, part547
-	VLD1.P 8(R22), V9.D[0]
-	TBZ $0, R24, part548
-	VLD1 (R22), V9.S[2]
-	B part548
-
-part547:
-	VLD1 (R22), V9.S[0]
-	B part548
-
-part549:
-	VLD1 (R22), [V9.S4]
-
-part548:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V10.B16, V10.B16, V10.B16
-	TBNZ $2, R24, part552
-	TBZ $1, R24, part550
-	VLD1.P 8(R22), V10.D[0]
-	TBZ $0, R24, part551
-	VLD1 (R22), V10.S[2]
-	B part551
-
-part550:
-	VLD1 (R22), V10.S[0]
-	B part551
-
-part552:
-	VLD1 (R22), [V10.S4]
-
-part551:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $2, R24, part555
-	TBZ $1, R24, part553
-	VLD1.P 8(R22), V11.D[0]
-	TBZ $0, R24, part554
-	VLD1 (R22), V11.S[2]
-	B part554
-
-part553:
-	VLD1 (R22), V11.S[0]
-	B part554
-
-part555:
-	VLD1 (R22), [V11.S4]
-
-part554:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V12.B16, V12.B16, V12.B16
-	TBNZ $2, R24, part558
-	TBZ $1, R24, part556
-	VLD1.P 8(R22), V12.D[0]
-	TBZ $0, R24, part557
-	VLD1 (R22), V12.S[2]
-	B part557
-
-part556:
-	VLD1 (R22), V12.S[0]
-	B part557
-
-part558:
-	VLD1 (R22), [V12.S4]
-
-part557:
-	MOVD c+40(FP), R20
-	B slim13step
-
-slim13zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-
-slim13step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part561
-	TBZ $1, R24, part559
-	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part560
-	VLD1 (R22), V16.S[2]
-	B part560
-
-part559:
-	VLD1 (R22), V16.S[0]
-	B part560
-
-part561:
-	VLD1 (R22), [V16.S4]
-
-part560:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V1.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V2.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V3.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V4.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V5.S4
-	VLD1R.P 4(R6), [V24.S4]
-	VFMLA V24.S4, V16.S4, V6.S4
-	VLD1R.P 4(R7), [V25.S4]
-	VFMLA V25.S4, V16.S4, V7.S4
-	VLD1R.P 4(R8), [V18.S4]
-	VFMLA V18.S4, V16.S4, V8.S4
-	VLD1R.P 4(R9), [V19.S4]
-	VFMLA V19.S4, V16.S4, V9.S4
-	VLD1R.P 4(R10), [V20.S4]
-	VFMLA V20.S4, V16.S4, V10.S4
-	VLD1R.P 4(R11), [V21.S4]
-	VFMLA V21.S4, V16.S4, V11.S4
-	VLD1R.P 4(R12), [V22.S4]
-	VFMLA V22.S4, V16.S4, V12.S4
-	SUBS $1, R17, R17
-	BNE slim13step
-	ADD $0, R20, R22
-	TBNZ $2, R24, part564
-	TBZ $1, R24, part562
-	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part563
-	VST1 V0.S[2], (R22)
-	B part563
-
-part562:
-	VST1 V0.S[0], (R22)
-	B part563
-
-part564:
-	VST1 [V0.S4], (R22)
-
-part563:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part567
-	TBZ $1, R24, part565
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part566
-	VST1 V1.S[2], (R22)
-	B part566
-
-part565:
-	VST1 V1.S[0], (R22)
-	B part566
-
-part567:
-	VST1 [V1.S4], (R22)
-
-part566:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part570
-	TBZ $1, R24, part568
-	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part569
-	VST1 V2.S[2], (R22)
-	B part569
-
-part568:
-	VST1 V2.S[0], (R22)
-	B part569
-
-part570:
-	VST1 [V2.S4], (R22)
-
-part569:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part573
-	TBZ $1, R24, part571
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part572
-	VST1 V3.S[2], (R22)
-	B part572
-
-part571:
-	VST1 V3.S[0], (R22)
-	B part572
-
-part573:
-	VST1 [V3.S4], (R22)
-
-part572:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part576
-	TBZ $1, R24, part574
-	VST1.P V4.D[0], 8(R22)
-	TBZ $0, R24, part575
-	VST1 V4.S[2], (R22)
-	B part575
-
-part574:
-	VST1 V4.S[0], (R22)
-	B part575
-
-part576:
-	VST1 [V4.S4], (R22)
-
-part575:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part579
-	TBZ $1, R24, part577
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part578
-	VST1 V5.S[2], (R22)
-	B part578
-
-part577:
-	VST1 V5.S[0], (R22)
-	B part578
-
-part579:
-	VST1 [V5.S4], (R22)
-
-part578:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part582
-	TBZ $1, R24, part580
-	VST1.P V6.D[0], 8(R22)
-	TBZ $0, R24, part581
-	VST1 V6.S[2], (R22)
-	B part581
-
-part580:
-	VST1 V6.S[0], (R22)
-	B part581
-
-part582:
-	VST1 [V6.S4], (R22)
-
-part581:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part585
-	TBZ $1, R24, part583
-	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part584
-	VST1 V7.S[2], (R22)
-	B part584
-
-part583:
-	VST1 V7.S[0], (R22)
-	B part584
-
-part585:
-	VST1 [V7.S4], (R22)
-
-part584:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part588
-	TBZ $1, R24, part586
-	VST1.P V8.D[0], 8(R22)
-	TBZ $0, R24, part587
-	VST1 V8.S[2], (R22)
-	B part587
-
-part586:
-	VST1 V8.S[0], (R22)
-	B part587
-
-part588:
-	VST1 [V8.S4], (R22)
-
-part587:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part591
-	TBZ $1, R24, part589
-	VST1.P V9.D[0], 8(R22)
-	TBZ $0, R24, part590
-	VST1 V9.S[2], (R22)
-	B part590
-
-part589:
-	VST1 V9.S[0], (R22)
-	B part590
-
-part591:
-	VST1 [V9.S4], (R22)
-
-part590:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part594
-	TBZ $1, R24, part592
-	VST1.P V10.D[0], 8(R22)
-	TBZ $0, R24, part593
-	VST1 V10.S[2], (R22)
-	B part593
-
-part592:
-	VST1 V10.S[0], (R22)
-	B part593
-
-part594:
-	VST1 [V10.S4], (R22)
-
-part593:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part597
-	TBZ $1, R24, part595
-	VST1.P V11.D[0], 8(R22)
-	TBZ $0, R24, part596
-	VST1 V11.S[2], (R22)
-	B part596
-
-part595:
-	VST1 V11.S[0], (R22)
-	B part596
-
-part597:
-	VST1 [V11.S4], (R22)
-
-part596:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part600
-	TBZ $1, R24, part598
-	VST1.P V12.D[0], 8(R22)
-	TBZ $0, R24, part599
-	VST1 V12.S[2], (R22)
-	B part599
-
-part598:
-	VST1 V12.S[0], (R22)
-	B part599
-
-part600:
-	VST1 [V12.S4], (R22)
-
-part599:
-	RET
-
-slim12:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	ADD R23, R9, R10
-	ADD R23, R10, R11
-	MOVBU add+72(FP), R22
-	CBZ R22, slim12zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part603
-	TBZ $1, R24, part601
-	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part602
-	VLD1 (R22), V0.S[2]
-	B part602
-
-part601:
-	VLD1 (R22), V0.S[0]
-	B part602
-
-part603:
-	VLD1 (R22), [V0.S4]
-
-part602:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part606
-	TBZ $1, R24, part604
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part605
-	VLD1 (R22), V1.S[2]
-	B part605
-
-part604:
-	VLD1 (R22), V1.S[0]
-	B part605
-
-part606:
-	VLD1 (R22), [V1.S4]
-
-part605:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part609
-	TBZ $1, R24, part607
-	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part608
-	VLD1 (R22), V2.S[2]
-	B part608
-
-part607:
-	VLD1 (R22), V2.S[0]
-	B part608
-
-part609:
-	VLD1 (R22), [V2.S4]
-
-part608:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part612
-	TBZ $1, R24, part610
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part611
-	VLD1 (R22), V3.S[2]
-	B part611
-
-part610:
-	VLD1 (R22), V3.S[0]
-	B part611
-
-part612:
-	VLD1 (R22), [V3.S4]
-
-part611:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $2, R24, part615
-	TBZ $1, R24, part613
-	VLD1.P 8(R22), V4.D[0]
-	TBZ $0, R24, part614
-	VLD1 (R22), V4.S[2]
-	B part614
-
-part613:
-	VLD1 (R22), V4.S[0]
-	B part614
-
-part615:
-	VLD1 (R22), [V4.S4]
-
-part614:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part618
-	TBZ $1, R24, part616
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part617
-	VLD1 (R22), V5.S[2]
-	B part617
-
-part616:
-	VLD1 (R22), V5.S[0]
-	B part617
-
-part618:
-	VLD1 (R22), [V5.S4]
-
-part617:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $2, R24, part621
-	TBZ $1, R24, part619
-	VLD1.P 8(R22), V6.D[0]
-	TBZ $0, R24, part620
-	VLD1 (R22), V6.S[2]
-	B part620
-
-part619:
-	VLD1 (R22), V6.S[0]
-	B part620
-
-part621:
-	VLD1 (R22), [V6.S4]
-
-part620:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $2, R24, part624
-	TBZ $1, R24, part622
-	VLD1.P 8(R22), V7.D[0]
-	TBZ $0, R24, part623
-	VLD1 (R22), V7.S[2]
-	B part623
-
-part622:
-	VLD1 (R22), V7.S[0]
-	B part623
-
-part624:
-	VLD1 (R22), [V7.S4]
-
-part623:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $2, R24, part627
-	TBZ $1, R24, part625
-	VLD1.P 8(R22), V8.D[0]
-	TBZ $0, R24, part626
-	VLD1 (R22), V8.S[2]
-	B part626
-
-part625:
-	VLD1 (R22), V8.S[0]
-	B part626
-
-part627:
-	VLD1 (R22), [V8.S4]
-
-part626:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $2, R24, part630
-	TBZ $1, R24, part628
-	VLD1.P 8(R22), V9.D[0]
-	TBZ $0, R24, part629
-	VLD1 (R22), V9.S[2]
-	B part629
-
-part628:
-	VLD1 (R22), V9.S[0]
-	B part629
-
-part630:
-	VLD1 (R22), [V9.S4]
-
-part629:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V10.B16, V10.B16, V10.B16
-	TBNZ $2, R24, part633
-	TBZ $1, R24, part631
-	VLD1.P 8(R22), V10.D[0]
-	TBZ $0, R24, part632
-	VLD1 (R22), V10.S[2]
-	B part632
-
-part631:
-	VLD1 (R22), V10.S[0]
-	B part632
-
-part633:
-	VLD1 (R22), [V10.S4]
-
-part632:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $2, R24, part636
-	TBZ $1, R24, part634
-	VLD1.P 8(R22), V11.D[0]
-	TBZ $0, R24, part635
-	VLD1 (R22), V11.S[2]
-	B part635
-
-part634:
-	VLD1 (R22), V11.S[0]
-	B part635
-
-part636:
-	VLD1 (R22), [V11.S4]
-
-part635:
-	MOVD c+40(FP), R20
-	B slim12step
-
-slim12zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-
-slim12step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part639
-	TBZ $1, R24, part637
-	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part638
-	VLD1 (R22), V16.S[2]
-	B part638
-
-part637:
-	VLD1 (R22), V16.S[0]
-	B part638
-
-part639:
-	VLD1 (R22), [V16.S4]
-
-part638:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V1.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V2.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V3.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V4.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V5.S4
-	VLD1R.P 4(R6), [V24.S4]
-	VFMLA V24.S4, V16.S4, V6.S4
-	VLD1R.P 4(R7), [V25.S4]
-	VFMLA V25.S4, V16.S4, V7.S4
-	VLD1R.P 4(R8), [V18.S4]
-	VFMLA V18.S4, V16.S4, V8.S4
-	VLD1R.P 4(R9), [V19.S4]
-	VFMLA V19.S4, V16.S4, V9.S4
-	VLD1R.P 4(R10), [V20.S4]
-	VFMLA V20.S4, V16.S4, V10.S4
-	VLD1R.P 4(R11), [V21.S4]
-	VFMLA V21.S4, V16.S4, V11.S4
-	SUBS $1, R17, R17
-	BNE slim12step
-	ADD $0, R20, R22
-	TBNZ $2, R24, part642
-	TBZ $1, R24, part640
-	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part641
-	VST1 V0.S[2], (R22)
-	B part641
-
-part640:
-	VST1 V0.S[0], (R22)
-	B part641
-
-part642:
-	VST1 [V0.S4], (R22)
-
-part641:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part645
-	TBZ $1, R24, part643
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part644
-	VST1 V1.S[2], (R22)
-	B part644
-
-part643:
-	VST1 V1.S[0], (R22)
-	B part644
-
-part645:
-	VST1 [V1.S4], (R22)
-
-part644:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part648
-	TBZ $1, R24, part646
-	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part647
-	VST1 V2.S[2], (R22)
-	B part647
-
-part646:
-	VST1 V2.S[0], (R22)
-	B part647
-
-part648:
-	VST1 [V2.S4], (R22)
-
-part647:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part651
-	TBZ $1, R24, part649
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part650
-	VST1 V3.S[2], (R22)
-	B part650
-
-part649:
-	VST1 V3.S[0], (R22)
-	B part650
-
-part651:
-	VST1 [V3.S4], (R22)
-
-part650:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part654
-	TBZ $1, R24, part652
-	VST1.P V4.D[0], 8(R22)
-	TBZ $0, R24, part653
-	VST1 V4.S[2], (R22)
-	B part653
-
-part652:
-	VST1 V4.S[0], (R22)
-	B part653
-
-part654:
-	VST1 [V4.S4], (R22)
-
-part653:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part657
-	TBZ $1, R24, part655
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part656
-	VST1 V5.S[2], (R22)
-	B part656
-
-part655:
-	VST1 V5.S[0], (R22)
-	B part656
-
-part657:
-	VST1 [V5.S4], (R22)
-
-part656:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part660
-	TBZ $1, R24, part658
-	VST1.P V6.D[0], 8(R22)
-	TBZ $0, R24, part659
-	VST1 V6.S[2], (R22)
-	B part659
-
-part658:
-	VST1 V6.S[0], (R22)
-	B part659
-
-part660:
-	VST1 [V6.S4], (R22)
-
-part659:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part663
-	TBZ $1, R24, part661
-	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part662
-	VST1 V7.S[2], (R22)
-	B part662
-
-part661:
-	VST1 V7.S[0], (R22)
-	B part662
-
-part663:
-	VST1 [V7.S4], (R22)
-
-part662:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part666
-	TBZ $1, R24, part664
-	VST1.P V8.D[0], 8(R22)
-	TBZ $0, R24, part665
-	VST1 V8.S[2], (R22)
-	B part665
-
-part664:
-	VST1 V8.S[0], (R22)
-	B part665
-
-part666:
-	VST1 [V8.S4], (R22)
-
-part665:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part669
-	TBZ $1, R24, part667
-	VST1.P V9.D[0], 8(R22)
-	TBZ $0, R24, part668
-	VST1 V9.S[2], (R22)
-	B part668
-
-part667:
-	VST1 V9.S[0], (R22)
-	B part668
-
-part669:
-	VST1 [V9.S4], (R22)
-
-part668:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part672
-	TBZ $1, R24, part670
-	VST1.P V10.D[0], 8(R22)
-	TBZ $0, R24, part671
-	VST1 V10.S[2], (R22)
-	B part671
-
-part670:
-	VST1 V10.S[0], (R22)
-	B part671
-
-part672:
-	VST1 [V10.S4], (R22)
-
-part671:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part675
-	TBZ $1, R24, part673
-	VST1.P V11.D[0], 8(R22)
-	TBZ $0, R24, part674
-	VST1 V11.S[2], (R22)
-	B part674
-
-part673:
-	VST1 V11.S[0], (R22)
-	B part674
-
-part675:
-	VST1 [V11.S4], (R22)
-
-part674:
-	RET
-
-slim11:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	ADD R23, R9, R10
-	MOVBU add+72(FP), R22
-	CBZ R22, slim11zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part678
-	TBZ $1, R24, part676
-	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part677
-	VLD1 (R22), V0.S[2]
-	B part677
-
-part676:
-	VLD1 (R22), V0.S[0]
-	B part677
-
-part678:
-	VLD1 (R22), [V0.S4]
-
-part677:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part681
-	TBZ $1, R24, part679
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part680
-	VLD1 (R22), V1.S[2]
-	B part680
-
-part679:
-	VLD1 (R22), V1.S[0]
-	B part680
-
-part681:
-	VLD1 (R22), [V1.S4]
-
-part680:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part684
-	TBZ $1, R24, part682
-	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part683
-	VLD1 (R22), V2.S[2]
-	B part683
-
-part682:
-	VLD1 (R22), V2.S[0]
-	B part683
-
-part684:
-	VLD1 (R22), [V2.S4]
-
-part683:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part687
-	TBZ $1, R24, part685
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part686
-	VLD1 (R22), V3.S[2]
-	B part686
-
-part685:
-	VLD1 (R22), V3.S[0]
-	B part686
-
-part687:
-	VLD1 (R22), [V3.S4]
-
-part686:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $2, R24, part690
-	TBZ $1, R24, part688
-	VLD1.P 8(R22), V4.D[0]
-	TBZ $0, R24, part689
-	VLD1 (R22), V4.S[2]
-	B part689
-
-part688:
-	VLD1 (R22), V4.S[0]
-	B part689
-
-part690:
-	VLD1 (R22), [V4.S4]
-
-part689:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part693
-	TBZ $1, R24, part691
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part692
-	VLD1 (R22), V5.S[2]
-	B part692
-
-part691:
-	VLD1 (R22), V5.S[0]
-	B part692
-
-part693:
-	VLD1 (R22), [V5.S4]
-
-part692:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $2, R24, part696
-	TBZ $1, R24, part694
-	VLD1.P 8(R22), V6.D[0]
-	TBZ $0, R24, part695
-	VLD1 (R22), V6.S[2]
-	B part695
-
-part694:
-	VLD1 (R22), V6.S[0]
-	B part695
-
-part696:
-	VLD1 (R22), [V6.S4]
-
-part695:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $2, R24, part699
-	TBZ $1, R24, part697
-	VLD1.P 8(R22), V7.D[0]
-	TBZ $0, R24, part698
-	VLD1 (R22), V7.S[2]
-	B part698
-
-part697:
-	VLD1 (R22), V7.S[0]
-	B part698
-
-part699:
-	VLD1 (R22), [V7.S4]
-
-part698:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $2, R24, part702
-	TBZ $1, R24, part700
-	VLD1.P 8(R22), V8.D[0]
-	TBZ $0, R24, part701
-	VLD1 (R22), V8.S[2]
-	B part701
-
-part700:
-	VLD1 (R22), V8.S[0]
-	B part701
-
-part702:
-	VLD1 (R22), [V8.S4]
-
-part701:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $2, R24, part705
-	TBZ $1, R24, part703
-	VLD1.P 8(R22), V9.D[0]
-	TBZ $0, R24, part704
-	VLD1 (R22), V9.S[2]
-	B part704
-
-part703:
-	VLD1 (R22), V9.S[0]
-	B part704
-
-part705:
-	VLD1 (R22), [V9.S4]
-
-part704:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V10.B16, V10.B16, V10.B16
-	TBNZ $2, R24, part708
-	TBZ $1, R24, part706
-	VLD1.P 8(R22), V10.D[0]
-	TBZ $0, R24, part707
-	VLD1 (R22), V10.S[2]
-	B part707
-
-part706:
-	VLD1 (R22), V10.S[0]
-	B part707
-
-part708:
-	VLD1 (R22), [V10.S4]
-
-part707:
-	MOVD c+40(FP), R20
-	B slim11step
-
-slim11zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-
-slim11step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part711
-	TBZ $1, R24, part709
-	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part710
-	VLD1 (R22), V16.S[2]
-	B part710
-
-part709:
-	VLD1 (R22), V16.S[0]
-	B part710
-
-part711:
-	VLD1 (R22), [V16.S4]
-
-part710:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V1.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V2.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V3.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V4.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V5.S4
-	VLD1R.P 4(R6), [V24.S4]
-	VFMLA V24.S4, V16.S4, V6.S4
-	VLD1R.P 4(R7), [V25.S4]
-	VFMLA V25.S4, V16.S4, V7.S4
-	VLD1R.P 4(R8), [V18.S4]
-	VFMLA V18.S4, V16.S4, V8.S4
-	VLD1R.P 4(R9), [V19.S4]
-	VFMLA V19.S4, V16.S4, V9.S4
-	VLD1R.P 4(R10), [V20.S4]
-	VFMLA V20.S4, V16.S4, V10.S4
-	SUBS $1, R17, R17
-	BNE slim11step
-	ADD $0, R20, R22
-	TBNZ $2, R24, part714
-	TBZ $1, R24, part712
-	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part713
-	VST1 V0.S[2], (R22)
-	B part713
-
-part712:
-	VST1 V0.S[0], (R22)
-	B part713
-
-part714:
-	VST1 [V0.S4], (R22)
-
-part713:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part717
-	TBZ $1, R24, part715
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part716
-	VST1 V1.S[2], (R22)
-	B part716
-
-part715:
-	VST1 V1.S[0], (R22)
-	B part716
-
-part717:
-	VST1 [V1.S4], (R22)
-
-part716:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part720
-	TBZ $1, R24, part718
-	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part719
-	VST1 V2.S[2], (R22)
-	B part719
-
-part718:
-	VST1 V2.S[0], (R22)
-	B part719
-
-part720:
-	VST1 [V2.S4], (R22)
-
-part719:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part723
-	TBZ $1, R24, part721
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part722
-	VST1 V3.S[2], (R22)
-	B part722
-
-part721:
-	VST1 V3.S[0], (R22)
-	B part722
-
-part723:
-	VST1 [V3.S4], (R22)
-
-part722:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part726
-	TBZ $1, R24, part724
-	VST1.P V4.D[0], 8(R22)
-	TBZ $0, R24, part725
-	VST1 V4.S[2], (R22)
-	B part725
-
-part724:
-	VST1 V4.S[0], (R22)
-	B part725
-
-part726:
-	VST1 [V4.S4], (R22)
-
-part725:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part729
-	TBZ $1, R24, part727
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part728
-	VST1 V5.S[2], (R22)
-	B part728
-
-part727:
-	VST1 V5.S[0], (R22)
-	B part728
-
-part729:
-	VST1 [V5.S4], (R22)
-
-part728:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part732
-	TBZ $1, R24, part730
-	VST1.P V6.D[0], 8(R22)
-	TBZ $0, R24, part731
-	VST1 V6.S[2], (R22)
-	B part731
-
-part730:
-	VST1 V6.S[0], (R22)
-	B part731
-
-part732:
-	VST1 [V6.S4], (R22)
-
-part731:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part735
-	TBZ $1, R24, part733
-	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part734
-	VST1 V7.S[2], (R22)
-	B part734
-
-part733:
-	VST1 V7.S[0], (R22)
-	B part734
-
-part735:
-	VST1 [V7.S4], (R22)
-
-part734:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part738
-	TBZ $1, R24, part736
-	VST1.P V8.D[0], 8(R22)
-	TBZ $0, R24, part737
-	VST1 V8.S[2], (R22)
-	B part737
-
-part736:
-	VST1 V8.S[0], (R22)
-	B part737
-
-part738:
-	VST1 [V8.S4], (R22)
-
-part737:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part741
-	TBZ $1, R24, part739
-	VST1.P V9.D[0], 8(R22)
-	TBZ $0, R24, part740
-	VST1 V9.S[2], (R22)
-	B part740
-
-part739:
-	VST1 V9.S[0], (R22)
-	B part740
-
-part741:
-	VST1 [V9.S4], (R22)
-
-part740:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part744
-	TBZ $1, R24, part742
-	VST1.P V10.D[0], 8(R22)
-	TBZ $0, R24, part743
-	VST1 V10.S[2], (R22)
-	B part743
-
-part742:
-	VST1 V10.S[0], (R22)
-	B part743
-
-part744:
-	VST1 [V10.S4], (R22)
-
-part743:
-	RET
-
-slim10:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	MOVBU add+72(FP), R22
-	CBZ R22, slim10zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part747
-	TBZ $1, R24, part745
-	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part746
-	VLD1 (R22), V0.S[2]
-	B part746
-
-part745:
-	VLD1 (R22), V0.S[0]
-	B part746
-
-part747:
-	VLD1 (R22), [V0.S4]
-
-part746:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part750
-	TBZ $1, R24, part748
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part749
-	VLD1 (R22), V1.S[2]
-	B part749
-
-part748:
-	VLD1 (R22), V1.S[0]
-	B part749
-
-part750:
-	VLD1 (R22), [V1.S4]
-
-part749:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part753
-	TBZ $1, R24, part751
-	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part752
-	VLD1 (R22), V2.S[2]
-	B part752
-
-part751:
-	VLD1 (R22), V2.S[0]
-	B part752
-
-part753:
-	VLD1 (R22), [V2.S4]
-
-part752:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part756
-	TBZ $1, R24, part754
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part755
-	VLD1 (R22), V3.S[2]
-	B part755
-
-part754:
-	VLD1 (R22), V3.S[0]
-	B part755
-
-part756:
-	VLD1 (R22), [V3.S4]
-
-part755:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $2, R24, part759
-	TBZ $1, R24, part757
-	VLD1.P 8(R22), V4.D[0]
-	TBZ $0, R24, part758
-	VLD1 (R22), V4.S[2]
-	B part758
-
-part757:
-	VLD1 (R22), V4.S[0]
-	B part758
-
-part759:
-	VLD1 (R22), [V4.S4]
-
-part758:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part762
-	TBZ $1, R24, part760
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part761
-	VLD1 (R22), V5.S[2]
-	B part761
-
-part760:
-	VLD1 (R22), V5.S[0]
-	B part761
-
-part762:
-	VLD1 (R22), [V5.S4]
-
-part761:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $2, R24, part765
-	TBZ $1, R24, part763
-	VLD1.P 8(R22), V6.D[0]
-	TBZ $0, R24, part764
-	VLD1 (R22), V6.S[2]
-	B part764
-
-part763:
-	VLD1 (R22), V6.S[0]
-	B part764
-
-part765:
-	VLD1 (R22), [V6.S4]
-
-part764:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $2, R24, part768
-	TBZ $1, R24, part766
-	VLD1.P 8(R22), V7.D[0]
-	TBZ $0, R24, part767
-	VLD1 (R22), V7.S[2]
-	B part767
-
-part766:
-	VLD1 (R22), V7.S[0]
-	B part767
-
-part768:
-	VLD1 (R22), [V7.S4]
-
-part767:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $2, R24, part771
-	TBZ $1, R24, part769
-	VLD1.P 8(R22), V8.D[0]
-	TBZ $0, R24, part770
-	VLD1 (R22), V8.S[2]
-	B part770
-
-part769:
-	VLD1 (R22), V8.S[0]
-	B part770
-
-part771:
-	VLD1 (R22), [V8.S4]
-
-part770:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $2, R24, part774
-	TBZ $1, R24, part772
-	VLD1.P 8(R22), V9.D[0]
-	TBZ $0, R24, part773
-	VLD1 (R22), V9.S[2]
-	B part773
-
-part772:
-	VLD1 (R22), V9.S[0]
-	B part773
-
-part774:
-	VLD1 (R22), [V9.S4]
-
-part773:
-	MOVD c+40(FP), R20
-	B slim10step
-
-slim10zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-
-slim10step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part777
-	TBZ $1, R24, part775
-	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part776
-	VLD1 (R22), V16.S[2]
-	B part776
-
-part775:
-	VLD1 (R22), V16.S[0]
-	B part776
-
-part777:
-	VLD1 (R22), [V16.S4]
-
-part776:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V1.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V2.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V3.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V4.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V5.S4
-	VLD1R.P 4(R6), [V24.S4]
-	VFMLA V24.S4, V16.S4, V6.S4
-	VLD1R.P 4(R7), [V25.S4]
-	VFMLA V25.S4, V16.S4, V7.S4
-	VLD1R.P 4(R8), [V18.S4]
-	VFMLA V18.S4, V16.S4, V8.S4
-	VLD1R.P 4(R9), [V19.S4]
-	VFMLA V19.S4, V16.S4, V9.S4
-	SUBS $1, R17, R17
-	BNE slim10step
-	ADD $0, R20, R22
-	TBNZ $2, R24, part780
-	TBZ $1, R24, part778
-	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part779
-	VST1 V0.S[2], (R22)
-	B part779
-
-part778:
-	VST1 V0.S[0], (R22)
-	B part779
-
-part780:
-	VST1 [V0.S4], (R22)
-
-part779:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part783
-	TBZ $1, R24, part781
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part782
-	VST1 V1.S[2], (R22)
-	B part782
-
-part781:
-	VST1 V1.S[0], (R22)
-	B part782
-
-part783:
-	VST1 [V1.S4], (R22)
-
-part782:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part786
-	TBZ $1, R24, part784
-	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part785
-	VST1 V2.S[2], (R22)
-	B part785
-
-part784:
-	VST1 V2.S[0], (R22)
-	B part785
-
-part786:
-	VST1 [V2.S4], (R22)
-
-part785:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part789
-	TBZ $1, R24, part787
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part788
-	VST1 V3.S[2], (R22)
-	B part788
-
-part787:
-	VST1 V3.S[0], (R22)
-	B part788
-
-part789:
-	VST1 [V3.S4], (R22)
-
-part788:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part792
-	TBZ $1, R24, part790
-	VST1.P V4.D[0], 8(R22)
-	TBZ $0, R24, part791
-	VST1 V4.S[2], (R22)
-	B part791
-
-part790:
-	VST1 V4.S[0], (R22)
-	B part791
-
-part792:
-	VST1 [V4.S4], (R22)
-
-part791:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part795
-	TBZ $1, R24, part793
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part794
-	VST1 V5.S[2], (R22)
-	B part794
-
-part793:
-	VST1 V5.S[0], (R22)
-	B part794
-
-part795:
-	VST1 [V5.S4], (R22)
-
-part794:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part798
-	TBZ $1, R24, part796
-	VST1.P V6.D[0], 8(R22)
-	TBZ $0, R24, part797
-	VST1 V6.S[2], (R22)
-	B part797
-
-part796:
-	VST1 V6.S[0], (R22)
-	B part797
-
-part798:
-	VST1 [V6.S4], (R22)
-
-part797:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part801
-	TBZ $1, R24, part799
-	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part800
-	VST1 V7.S[2], (R22)
-	B part800
-
-part799:
-	VST1 V7.S[0], (R22)
-	B part800
-
-part801:
-	VST1 [V7.S4], (R22)
-
-part800:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part804
-	TBZ $1, R24, part802
-	VST1.P V8.D[0], 8(R22)
-	TBZ $0, R24, part803
-	VST1 V8.S[2], (R22)
-	B part803
-
-part802:
-	VST1 V8.S[0], (R22)
-	B part803
-
-part804:
-	VST1 [V8.S4], (R22)
-
-part803:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part807
-	TBZ $1, R24, part805
-	VST1.P V9.D[0], 8(R22)
-	TBZ $0, R24, part806
-	VST1 V9.S[2], (R22)
-	B part806
-
-part805:
-	VST1 V9.S[0], (R22)
-	B part806
-
-part807:
-	VST1 [V9.S4], (R22)
-
-part806:
-	RET
-
-slim9:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	MOVBU add+72(FP), R22
-	CBZ R22, slim9zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part810
-	TBZ $1, R24, part808
-	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part809
-	VLD1 (R22), V0.S[2]
-	B part809
-
-part808:
-	VLD1 (R22), V0.S[0]
-	B part809
-
-part810:
-	VLD1 (R22), [V0.S4]
-
-part809:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part813
-	TBZ $1, R24, part811
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part812
-	VLD1 (R22), V1.S[2]
-	B part812
-
-part811:
-	VLD1 (R22), V1.S[0]
-	B part812
-
-part813:
-	VLD1 (R22), [V1.S4]
-
-part812:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part816
-	TBZ $1, R24, part814
-	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part815
-	VLD1 (R22), V2.S[2]
-	B part815
-
-part814:
-	VLD1 (R22), V2.S[0]
-	B part815
-
-part816:
-	VLD1 (R22), [V2.S4]
-
-part815:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part819
-	TBZ $1, R24, part817
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part818
-	VLD1 (R22), V3.S[2]
-	B part818
-
-part817:
-	VLD1 (R22), V3.S[0]
-	B part818
-
-part819:
-	VLD1 (R22), [V3.S4]
-
-part818:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $2, R24, part822
-	TBZ $1, R24, part820
-	VLD1.P 8(R22), V4.D[0]
-	TBZ $0, R24, part821
-	VLD1 (R22), V4.S[2]
-	B part821
-
-part820:
-	VLD1 (R22), V4.S[0]
-	B part821
-
-part822:
-	VLD1 (R22), [V4.S4]
-
-part821:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part825
-	TBZ $1, R24, part823
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part824
-	VLD1 (R22), V5.S[2]
-	B part824
-
-part823:
-	VLD1 (R22), V5.S[0]
-	B part824
-
-part825:
-	VLD1 (R22), [V5.S4]
-
-part824:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $2, R24, part828
-	TBZ $1, R24, part826
-	VLD1.P 8(R22), V6.D[0]
-	TBZ $0, R24, part827
-	VLD1 (R22), V6.S[2]
-	B part827
-
-part826:
-	VLD1 (R22), V6.S[0]
-	B part827
-
-part828:
-	VLD1 (R22), [V6.S4]
-
-part827:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $2, R24, part831
-	TBZ $1, R24, part829
-	VLD1.P 8(R22), V7.D[0]
-	TBZ $0, R24, part830
-	VLD1 (R22), V7.S[2]
-	B part830
-
-part829:
-	VLD1 (R22), V7.S[0]
-	B part830
-
-part831:
-	VLD1 (R22), [V7.S4]
-
-part830:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $2, R24, part834
-	TBZ $1, R24, part832
-	VLD1.P 8(R22), V8.D[0]
-	TBZ $0, R24, part833
-	VLD1 (R22), V8.S[2]
-	B part833
-
-part832:
-	VLD1 (R22), V8.S[0]
-	B part833
-
-part834:
-	VLD1 (R22), [V8.S4]
-
-part833:
-	MOVD c+40(FP), R20
-	B slim9step
-
-slim9zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-
-slim9step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part837
-	TBZ $1, R24, part835
-	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part836
-	VLD1 (R22), V16.S[2]
-	B part836
-
-part835:
-	VLD1 (R22), V16.S[0]
-	B part836
-
-part837:
-	VLD1 (R22), [V16.S4]
-
-part836:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V1.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V2.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V3.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V4.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V5.S4
-	VLD1R.P 4(R6), [V24.S4]
-	VFMLA V24.S4, V16.S4, V6.S4
-	VLD1R.P 4(R7), [V25.S4]
-	VFMLA V25.S4, V16.S4, V7.S4
-	VLD1R.P 4(R8), [V18.S4]
-	VFMLA V18.S4, V16.S4, V8.S4
-	SUBS $1, R17, R17
-	BNE slim9step
-	ADD $0, R20, R22
-	TBNZ $2, R24, part840
-	TBZ $1, R24, part838
-	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part839
-	VST1 V0.S[2], (R22)
-	B part839
-
-part838:
-	VST1 V0.S[0], (R22)
-	B part839
-
-part840:
-	VST1 [V0.S4], (R22)
-
-part839:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part843
-	TBZ $1, R24, part841
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part842
-	VST1 V1.S[2], (R22)
-	B part842
-
-part841:
-	VST1 V1.S[0], (R22)
-	B part842
-
-part843:
-	VST1 [V1.S4], (R22)
-
-part842:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part846
-	TBZ $1, R24, part844
-	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part845
-	VST1 V2.S[2], (R22)
-	B part845
-
-part844:
-	VST1 V2.S[0], (R22)
-	B part845
-
-part846:
-	VST1 [V2.S4], (R22)
-
-part845:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part849
-	TBZ $1, R24, part847
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part848
-	VST1 V3.S[2], (R22)
-	B part848
-
-part847:
-	VST1 V3.S[0], (R22)
-	B part848
-
-part849:
-	VST1 [V3.S4], (R22)
-
-part848:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part852
-	TBZ $1, R24, part850
-	VST1.P V4.D[0], 8(R22)
-	TBZ $0, R24, part851
-	VST1 V4.S[2], (R22)
-	B part851
-
-part850:
-	VST1 V4.S[0], (R22)
-	B part851
-
-part852:
-	VST1 [V4.S4], (R22)
-
-part851:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part855
-	TBZ $1, R24, part853
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part854
-	VST1 V5.S[2], (R22)
-	B part854
-
-part853:
-	VST1 V5.S[0], (R22)
-	B part854
-
-part855:
-	VST1 [V5.S4], (R22)
-
-part854:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part858
-	TBZ $1, R24, part856
-	VST1.P V6.D[0], 8(R22)
-	TBZ $0, R24, part857
-	VST1 V6.S[2], (R22)
-	B part857
-
-part856:
-	VST1 V6.S[0], (R22)
-	B part857
-
-part858:
-	VST1 [V6.S4], (R22)
-
-part857:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part861
-	TBZ $1, R24, part859
-	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part860
-	VST1 V7.S[2], (R22)
-	B part860
-
-part859:
-	VST1 V7.S[0], (R22)
-	B part860
-
-part861:
-	VST1 [V7.S4], (R22)
-
-part860:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part864
-	TBZ $1, R24, part862
-	VST1.P V8.D[0], 8(R22)
-	TBZ $0, R24, part863
-	VST1 V8.S[2], (R22)
-	B part863
-
-part862:
-	VST1 V8.S[0], (R22)
-	B part863
-
-part864:
-	VST1 [V8.S4], (R22)
-
-part863:
-	RET
 
 slim8:
 	ADD R23, R0, R1
@@ -6675,147 +1344,147 @@ slim8:
 	CBZ R22, slim8zero
 	ADD $0, R20, R22
 	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part867
-	TBZ $1, R24, part865
+	TBNZ $2, R24, part126
+	TBZ $1, R24, part124
 	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part866
+	TBZ $0, R24, part125
 	VLD1 (R22), V0.S[2]
-	B part866
+	B part125
 
-part865:
+part124:
 	VLD1 (R22), V0.S[0]
-	B part866
+	B part125
 
-part867:
+part126:
 	VLD1 (R22), [V0.S4]
 
-part866:
+part125:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part870
-	TBZ $1, R24, part868
+	TBNZ $2, R24, part129
+	TBZ $1, R24, part127
 	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part869
+	TBZ $0, R24, part128
 	VLD1 (R22), V1.S[2]
-	B part869
+	B part128
 
-part868:
+part127:
 	VLD1 (R22), V1.S[0]
-	B part869
+	B part128
 
-part870:
+part129:
 	VLD1 (R22), [V1.S4]
 
-part869:
+part128:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part873
-	TBZ $1, R24, part871
+	TBNZ $2, R24, part132
+	TBZ $1, R24, part130
 	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part872
+	TBZ $0, R24, part131
 	VLD1 (R22), V2.S[2]
-	B part872
+	B part131
 
-part871:
+part130:
 	VLD1 (R22), V2.S[0]
-	B part872
+	B part131
 
-part873:
+part132:
 	VLD1 (R22), [V2.S4]
 
-part872:
+part131:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part876
-	TBZ $1, R24, part874
+	TBNZ $2, R24, part135
+	TBZ $1, R24, part133
 	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part875
+	TBZ $0, R24, part134
 	VLD1 (R22), V3.S[2]
-	B part875
+	B part134
 
-part874:
+part133:
 	VLD1 (R22), V3.S[0]
-	B part875
+	B part134
 
-part876:
+part135:
 	VLD1 (R22), [V3.S4]
 
-part875:
+part134:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $2, R24, part879
-	TBZ $1, R24, part877
+	TBNZ $2, R24, part138
+	TBZ $1, R24, part136
 	VLD1.P 8(R22), V4.D[0]
-	TBZ $0, R24, part878
+	TBZ $0, R24, part137
 	VLD1 (R22), V4.S[2]
-	B part878
+	B part137
 
-part877:
+part136:
 	VLD1 (R22), V4.S[0]
-	B part878
+	B part137
 
-part879:
+part138:
 	VLD1 (R22), [V4.S4]
 
-part878:
+part137:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part882
-	TBZ $1, R24, part880
+	TBNZ $2, R24, part141
+	TBZ $1, R24, part139
 	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part881
+	TBZ $0, R24, part140
 	VLD1 (R22), V5.S[2]
-	B part881
+	B part140
 
-part880:
+part139:
 	VLD1 (R22), V5.S[0]
-	B part881
+	B part140
 
-part882:
+part141:
 	VLD1 (R22), [V5.S4]
 
-part881:
+part140:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $2, R24, part885
-	TBZ $1, R24, part883
+	TBNZ $2, R24, part144
+	TBZ $1, R24, part142
 	VLD1.P 8(R22), V6.D[0]
-	TBZ $0, R24, part884
+	TBZ $0, R24, part143
 	VLD1 (R22), V6.S[2]
-	B part884
+	B part143
 
-part883:
+part142:
 	VLD1 (R22), V6.S[0]
-	B part884
+	B part143
 
-part885:
+part144:
 	VLD1 (R22), [V6.S4]
 
-part884:
+part143:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $2, R24, part888
-	TBZ $1, R24, part886
+	TBNZ $2, R24, part147
+	TBZ $1, R24, part145
 	VLD1.P 8(R22), V7.D[0]
-	TBZ $0, R24, part887
+	TBZ $0, R24, part146
 	VLD1 (R22), V7.S[2]
-	B part887
+	B part146
 
-part886:
+part145:
 	VLD1 (R22), V7.S[0]
-	B part887
+	B part146
 
-part888:
+part147:
 	VLD1 (R22), [V7.S4]
 
-part887:
+part146:
 	MOVD c+40(FP), R20
 	B slim8step
 
@@ -6832,21 +1501,21 @@ slim8zero:
 slim8step:
 	ADD $0, R16, R22
 	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part891
-	TBZ $1, R24, part889
+	TBNZ $2, R24, part150
+	TBZ $1, R24, part148
 	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part890
+	TBZ $0, R24, part149
 	VLD1 (R22), V16.S[2]
-	B part890
+	B part149
 
-part889:
+part148:
 	VLD1 (R22), V16.S[0]
-	B part890
+	B part149
 
-part891:
+part150:
 	VLD1 (R22), [V16.S4]
 
-part890:
+part149:
 	ADD R19, R16, R16
 	VLD1R.P 4(R0), [V18.S4]
 	VFMLA V18.S4, V16.S4, V0.S4
@@ -6867,926 +1536,140 @@ part890:
 	SUBS $1, R17, R17
 	BNE slim8step
 	ADD $0, R20, R22
-	TBNZ $2, R24, part894
-	TBZ $1, R24, part892
+	TBNZ $2, R24, part153
+	TBZ $1, R24, part151
 	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part893
+	TBZ $0, R24, part152
 	VST1 V0.S[2], (R22)
-	B part893
+	B part152
 
-part892:
+part151:
 	VST1 V0.S[0], (R22)
-	B part893
+	B part152
 
-part894:
+part153:
 	VST1 [V0.S4], (R22)
 
-part893:
+part152:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part897
-	TBZ $1, R24, part895
+	TBNZ $2, R24, part156
+	TBZ $1, R24, part154
 	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part896
+	TBZ $0, R24, part155
 	VST1 V1.S[2], (R22)
-	B part896
+	B part155
 
-part895:
+part154:
 	VST1 V1.S[0], (R22)
-	B part896
+	B part155
 
-part897:
+part156:
 	VST1 [V1.S4], (R22)
 
-part896:
+part155:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part900
-	TBZ $1, R24, part898
+	TBNZ $2, R24, part159
+	TBZ $1, R24, part157
 	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part899
+	TBZ $0, R24, part158
 	VST1 V2.S[2], (R22)
-	B part899
+	B part158
 
-part898:
+part157:
 	VST1 V2.S[0], (R22)
-	B part899
+	B part158
 
-part900:
+part159:
 	VST1 [V2.S4], (R22)
 
-part899:
+part158:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part903
-	TBZ $1, R24, part901
+	TBNZ $2, R24, part162
+	TBZ $1, R24, part160
 	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part902
+	TBZ $0, R24, part161
 	VST1 V3.S[2], (R22)
-	B part902
+	B part161
 
-part901:
+part160:
 	VST1 V3.S[0], (R22)
-	B part902
+	B part161
 
-part903:
+part162:
 	VST1 [V3.S4], (R22)
 
-part902:
+part161:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part906
-	TBZ $1, R24, part904
+	TBNZ $2, R24, part165
+	TBZ $1, R24, part163
 	VST1.P V4.D[0], 8(R22)
-	TBZ $0, R24, part905
+	TBZ $0, R24, part164
 	VST1 V4.S[2], (R22)
-	B part905
+	B part164
 
-part904:
+part163:
 	VST1 V4.S[0], (R22)
-	B part905
+	B part164
 
-part906:
+part165:
 	VST1 [V4.S4], (R22)
 
-part905:
+part164:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part909
-	TBZ $1, R24, part907
+	TBNZ $2, R24, part168
+	TBZ $1, R24, part166
 	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part908
+	TBZ $0, R24, part167
 	VST1 V5.S[2], (R22)
-	B part908
+	B part167
 
-part907:
+part166:
 	VST1 V5.S[0], (R22)
-	B part908
+	B part167
 
-part909:
+part168:
 	VST1 [V5.S4], (R22)
 
-part908:
+part167:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part912
-	TBZ $1, R24, part910
+	TBNZ $2, R24, part171
+	TBZ $1, R24, part169
 	VST1.P V6.D[0], 8(R22)
-	TBZ $0, R24, part911
+	TBZ $0, R24, part170
 	VST1 V6.S[2], (R22)
-	B part911
+	B part170
 
-part910:
+part169:
 	VST1 V6.S[0], (R22)
-	B part911
+	B part170
 
-part912:
+part171:
 	VST1 [V6.S4], (R22)
 
-part911:
+part170:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part915
-	TBZ $1, R24, part913
+	TBNZ $2, R24, part174
+	TBZ $1, R24, part172
 	VST1.P V7.D[0], 8(R22)
-	TBZ $0, R24, part914
+	TBZ $0, R24, part173
 	VST1 V7.S[2], (R22)
-	B part914
+	B part173
 
-part913:
+part172:
 	VST1 V7.S[0], (R22)
-	B part914
+	B part173
 
-part915:
+part174:
 	VST1 [V7.S4], (R22)
 
-part914:
-	RET
-
-slim7:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	MOVBU add+72(FP), R22
-	CBZ R22, slim7zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part918
-	TBZ $1, R24, part916
-	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part917
-	VLD1 (R22), V0.S[2]
-	B part917
-
-part916:
-	VLD1 (R22), V0.S[0]
-	B part917
-
-part918:
-	VLD1 (R22), [V0.S4]
-
-part917:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part921
-	TBZ $1, R24, part919
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part920
-	VLD1 (R22), V1.S[2]
-	B part920
-
-part919:
-	VLD1 (R22), V1.S[0]
-	B part920
-
-part921:
-	VLD1 (R22), [V1.S4]
-
-part920:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part924
-	TBZ $1, R24, part922
-	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part923
-	VLD1 (R22), V2.S[2]
-	B part923
-
-part922:
-	VLD1 (R22), V2.S[0]
-	B part923
-
-part924:
-	VLD1 (R22), [V2.S4]
-
-part923:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part927
-	TBZ $1, R24, part925
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part926
-	VLD1 (R22), V3.S[2]
-	B part926
-
-part925:
-	VLD1 (R22), V3.S[0]
-	B part926
-
-part927:
-	VLD1 (R22), [V3.S4]
-
-part926:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $2, R24, part930
-	TBZ $1, R24, part928
-	VLD1.P 8(R22), V4.D[0]
-	TBZ $0, R24, part929
-	VLD1 (R22), V4.S[2]
-	B part929
-
-part928:
-	VLD1 (R22), V4.S[0]
-	B part929
-
-part930:
-	VLD1 (R22), [V4.S4]
-
-part929:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part933
-	TBZ $1, R24, part931
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part932
-	VLD1 (R22), V5.S[2]
-	B part932
-
-part931:
-	VLD1 (R22), V5.S[0]
-	B part932
-
-part933:
-	VLD1 (R22), [V5.S4]
-
-part932:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $2, R24, part936
-	TBZ $1, R24, part934
-	VLD1.P 8(R22), V6.D[0]
-	TBZ $0, R24, part935
-	VLD1 (R22), V6.S[2]
-	B part935
-
-part934:
-	VLD1 (R22), V6.S[0]
-	B part935
-
-part936:
-	VLD1 (R22), [V6.S4]
-
-part935:
-	MOVD c+40(FP), R20
-	B slim7step
-
-slim7zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-
-slim7step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part939
-	TBZ $1, R24, part937
-	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part938
-	VLD1 (R22), V16.S[2]
-	B part938
-
-part937:
-	VLD1 (R22), V16.S[0]
-	B part938
-
-part939:
-	VLD1 (R22), [V16.S4]
-
-part938:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V1.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V2.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V3.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V4.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V5.S4
-	VLD1R.P 4(R6), [V24.S4]
-	VFMLA V24.S4, V16.S4, V6.S4
-	SUBS $1, R17, R17
-	BNE slim7step
-	ADD $0, R20, R22
-	TBNZ $2, R24, part942
-	TBZ $1, R24, part940
-	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part941
-	VST1 V0.S[2], (R22)
-	B part941
-
-part940:
-	VST1 V0.S[0], (R22)
-	B part941
-
-part942:
-	VST1 [V0.S4], (R22)
-
-part941:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part945
-	TBZ $1, R24, part943
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part944
-	VST1 V1.S[2], (R22)
-	B part944
-
-part943:
-	VST1 V1.S[0], (R22)
-	B part944
-
-part945:
-	VST1 [V1.S4], (R22)
-
-part944:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part948
-	TBZ $1, R24, part946
-	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part947
-	VST1 V2.S[2], (R22)
-	B part947
-
-part946:
-	VST1 V2.S[0], (R22)
-	B part947
-
-part948:
-	VST1 [V2.S4], (R22)
-
-part947:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part951
-	TBZ $1, R24, part949
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part950
-	VST1 V3.S[2], (R22)
-	B part950
-
-part949:
-	VST1 V3.S[0], (R22)
-	B part950
-
-part951:
-	VST1 [V3.S4], (R22)
-
-part950:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part954
-	TBZ $1, R24, part952
-	VST1.P V4.D[0], 8(R22)
-	TBZ $0, R24, part953
-	VST1 V4.S[2], (R22)
-	B part953
-
-part952:
-	VST1 V4.S[0], (R22)
-	B part953
-
-part954:
-	VST1 [V4.S4], (R22)
-
-part953:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part957
-	TBZ $1, R24, part955
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part956
-	VST1 V5.S[2], (R22)
-	B part956
-
-part955:
-	VST1 V5.S[0], (R22)
-	B part956
-
-part957:
-	VST1 [V5.S4], (R22)
-
-part956:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part960
-	TBZ $1, R24, part958
-	VST1.P V6.D[0], 8(R22)
-	TBZ $0, R24, part959
-	VST1 V6.S[2], (R22)
-	B part959
-
-part958:
-	VST1 V6.S[0], (R22)
-	B part959
-
-part960:
-	VST1 [V6.S4], (R22)
-
-part959:
-	RET
-
-slim6:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	MOVBU add+72(FP), R22
-	CBZ R22, slim6zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part963
-	TBZ $1, R24, part961
-	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part962
-	VLD1 (R22), V0.S[2]
-	B part962
-
-part961:
-	VLD1 (R22), V0.S[0]
-	B part962
-
-part963:
-	VLD1 (R22), [V0.S4]
-
-part962:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part966
-	TBZ $1, R24, part964
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part965
-	VLD1 (R22), V1.S[2]
-	B part965
-
-part964:
-	VLD1 (R22), V1.S[0]
-	B part965
-
-part966:
-	VLD1 (R22), [V1.S4]
-
-part965:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part969
-	TBZ $1, R24, part967
-	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part968
-	VLD1 (R22), V2.S[2]
-	B part968
-
-part967:
-	VLD1 (R22), V2.S[0]
-	B part968
-
-part969:
-	VLD1 (R22), [V2.S4]
-
-part968:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part972
-	TBZ $1, R24, part970
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part971
-	VLD1 (R22), V3.S[2]
-	B part971
-
-part970:
-	VLD1 (R22), V3.S[0]
-	B part971
-
-part972:
-	VLD1 (R22), [V3.S4]
-
-part971:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $2, R24, part975
-	TBZ $1, R24, part973
-	VLD1.P 8(R22), V4.D[0]
-	TBZ $0, R24, part974
-	VLD1 (R22), V4.S[2]
-	B part974
-
-part973:
-	VLD1 (R22), V4.S[0]
-	B part974
-
-part975:
-	VLD1 (R22), [V4.S4]
-
-part974:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $2, R24, part978
-	TBZ $1, R24, part976
-	VLD1.P 8(R22), V5.D[0]
-	TBZ $0, R24, part977
-	VLD1 (R22), V5.S[2]
-	B part977
-
-part976:
-	VLD1 (R22), V5.S[0]
-	B part977
-
-part978:
-	VLD1 (R22), [V5.S4]
-
-part977:
-	MOVD c+40(FP), R20
-	B slim6step
-
-slim6zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-
-slim6step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part981
-	TBZ $1, R24, part979
-	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part980
-	VLD1 (R22), V16.S[2]
-	B part980
-
-part979:
-	VLD1 (R22), V16.S[0]
-	B part980
-
-part981:
-	VLD1 (R22), [V16.S4]
-
-part980:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V1.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V2.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V3.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V4.S4
-	VLD1R.P 4(R5), [V23.S4]
-	VFMLA V23.S4, V16.S4, V5.S4
-	SUBS $1, R17, R17
-	BNE slim6step
-	ADD $0, R20, R22
-	TBNZ $2, R24, part984
-	TBZ $1, R24, part982
-	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part983
-	VST1 V0.S[2], (R22)
-	B part983
-
-part982:
-	VST1 V0.S[0], (R22)
-	B part983
-
-part984:
-	VST1 [V0.S4], (R22)
-
-part983:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part987
-	TBZ $1, R24, part985
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part986
-	VST1 V1.S[2], (R22)
-	B part986
-
-part985:
-	VST1 V1.S[0], (R22)
-	B part986
-
-part987:
-	VST1 [V1.S4], (R22)
-
-part986:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part990
-	TBZ $1, R24, part988
-	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part989
-	VST1 V2.S[2], (R22)
-	B part989
-
-part988:
-	VST1 V2.S[0], (R22)
-	B part989
-
-part990:
-	VST1 [V2.S4], (R22)
-
-part989:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part993
-	TBZ $1, R24, part991
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part992
-	VST1 V3.S[2], (R22)
-	B part992
-
-part991:
-	VST1 V3.S[0], (R22)
-	B part992
-
-part993:
-	VST1 [V3.S4], (R22)
-
-part992:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part996
-	TBZ $1, R24, part994
-	VST1.P V4.D[0], 8(R22)
-	TBZ $0, R24, part995
-	VST1 V4.S[2], (R22)
-	B part995
-
-part994:
-	VST1 V4.S[0], (R22)
-	B part995
-
-part996:
-	VST1 [V4.S4], (R22)
-
-part995:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part999
-	TBZ $1, R24, part997
-	VST1.P V5.D[0], 8(R22)
-	TBZ $0, R24, part998
-	VST1 V5.S[2], (R22)
-	B part998
-
-part997:
-	VST1 V5.S[0], (R22)
-	B part998
-
-part999:
-	VST1 [V5.S4], (R22)
-
-part998:
-	RET
-
-slim5:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	MOVBU add+72(FP), R22
-	CBZ R22, slim5zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part1002
-	TBZ $1, R24, part1000
-	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part1001
-	VLD1 (R22), V0.S[2]
-	B part1001
-
-part1000:
-	VLD1 (R22), V0.S[0]
-	B part1001
-
-part1002:
-	VLD1 (R22), [V0.S4]
-
-part1001:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part1005
-	TBZ $1, R24, part1003
-	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part1004
-	VLD1 (R22), V1.S[2]
-	B part1004
-
-part1003:
-	VLD1 (R22), V1.S[0]
-	B part1004
-
-part1005:
-	VLD1 (R22), [V1.S4]
-
-part1004:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part1008
-	TBZ $1, R24, part1006
-	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part1007
-	VLD1 (R22), V2.S[2]
-	B part1007
-
-part1006:
-	VLD1 (R22), V2.S[0]
-	B part1007
-
-part1008:
-	VLD1 (R22), [V2.S4]
-
-part1007:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part1011
-	TBZ $1, R24, part1009
-	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part1010
-	VLD1 (R22), V3.S[2]
-	B part1010
-
-part1009:
-	VLD1 (R22), V3.S[0]
-	B part1010
-
-part1011:
-	VLD1 (R22), [V3.S4]
-
-part1010:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $2, R24, part1014
-	TBZ $1, R24, part1012
-	VLD1.P 8(R22), V4.D[0]
-	TBZ $0, R24, part1013
-	VLD1 (R22), V4.S[2]
-	B part1013
-
-part1012:
-	VLD1 (R22), V4.S[0]
-	B part1013
-
-part1014:
-	VLD1 (R22), [V4.S4]
-
-part1013:
-	MOVD c+40(FP), R20
-	B slim5step
-
-slim5zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-
-slim5step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part1017
-	TBZ $1, R24, part1015
-	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part1016
-	VLD1 (R22), V16.S[2]
-	B part1016
-
-part1015:
-	VLD1 (R22), V16.S[0]
-	B part1016
-
-part1017:
-	VLD1 (R22), [V16.S4]
-
-part1016:
-	ADD R19, R16, R16
-	VLD1R.P 4(R0), [V18.S4]
-	VFMLA V18.S4, V16.S4, V0.S4
-	VLD1R.P 4(R1), [V19.S4]
-	VFMLA V19.S4, V16.S4, V1.S4
-	VLD1R.P 4(R2), [V20.S4]
-	VFMLA V20.S4, V16.S4, V2.S4
-	VLD1R.P 4(R3), [V21.S4]
-	VFMLA V21.S4, V16.S4, V3.S4
-	VLD1R.P 4(R4), [V22.S4]
-	VFMLA V22.S4, V16.S4, V4.S4
-	SUBS $1, R17, R17
-	BNE slim5step
-	ADD $0, R20, R22
-	TBNZ $2, R24, part1020
-	TBZ $1, R24, part1018
-	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part1019
-	VST1 V0.S[2], (R22)
-	B part1019
-
-part1018:
-	VST1 V0.S[0], (R22)
-	B part1019
-
-part1020:
-	VST1 [V0.S4], (R22)
-
-part1019:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part1023
-	TBZ $1, R24, part1021
-	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part1022
-	VST1 V1.S[2], (R22)
-	B part1022
-
-part1021:
-	VST1 V1.S[0], (R22)
-	B part1022
-
-part1023:
-	VST1 [V1.S4], (R22)
-
-part1022:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part1026
-	TBZ $1, R24, part1024
-	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part1025
-	VST1 V2.S[2], (R22)
-	B part1025
-
-part1024:
-	VST1 V2.S[0], (R22)
-	B part1025
-
-part1026:
-	VST1 [V2.S4], (R22)
-
-part1025:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part1029
-	TBZ $1, R24, part1027
-	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part1028
-	VST1 V3.S[2], (R22)
-	B part1028
-
-part1027:
-	VST1 V3.S[0], (R22)
-	B part1028
-
-part1029:
-	VST1 [V3.S4], (R22)
-
-part1028:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $2, R24, part1032
-	TBZ $1, R24, part1030
-	VST1.P V4.D[0], 8(R22)
-	TBZ $0, R24, part1031
-	VST1 V4.S[2], (R22)
-	B part1031
-
-part1030:
-	VST1 V4.S[0], (R22)
-	B part1031
-
-part1032:
-	VST1 [V4.S4], (R22)
-
-part1031:
+part173:
 	RET
 
 slim4:
@@ -7797,75 +1680,75 @@ slim4:
 	CBZ R22, slim4zero
 	ADD $0, R20, R22
 	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part1035
-	TBZ $1, R24, part1033
+	TBNZ $2, R24, part177
+	TBZ $1, R24, part175
 	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part1034
+	TBZ $0, R24, part176
 	VLD1 (R22), V0.S[2]
-	B part1034
+	B part176
 
-part1033:
+part175:
 	VLD1 (R22), V0.S[0]
-	B part1034
+	B part176
 
-part1035:
+part177:
 	VLD1 (R22), [V0.S4]
 
-part1034:
+part176:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part1038
-	TBZ $1, R24, part1036
+	TBNZ $2, R24, part180
+	TBZ $1, R24, part178
 	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part1037
+	TBZ $0, R24, part179
 	VLD1 (R22), V1.S[2]
-	B part1037
+	B part179
 
-part1036:
+part178:
 	VLD1 (R22), V1.S[0]
-	B part1037
+	B part179
 
-part1038:
+part180:
 	VLD1 (R22), [V1.S4]
 
-part1037:
+part179:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part1041
-	TBZ $1, R24, part1039
+	TBNZ $2, R24, part183
+	TBZ $1, R24, part181
 	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part1040
+	TBZ $0, R24, part182
 	VLD1 (R22), V2.S[2]
-	B part1040
+	B part182
 
-part1039:
+part181:
 	VLD1 (R22), V2.S[0]
-	B part1040
+	B part182
 
-part1041:
+part183:
 	VLD1 (R22), [V2.S4]
 
-part1040:
+part182:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $2, R24, part1044
-	TBZ $1, R24, part1042
+	TBNZ $2, R24, part186
+	TBZ $1, R24, part184
 	VLD1.P 8(R22), V3.D[0]
-	TBZ $0, R24, part1043
+	TBZ $0, R24, part185
 	VLD1 (R22), V3.S[2]
-	B part1043
+	B part185
 
-part1042:
+part184:
 	VLD1 (R22), V3.S[0]
-	B part1043
+	B part185
 
-part1044:
+part186:
 	VLD1 (R22), [V3.S4]
 
-part1043:
+part185:
 	MOVD c+40(FP), R20
 	B slim4step
 
@@ -7878,21 +1761,21 @@ slim4zero:
 slim4step:
 	ADD $0, R16, R22
 	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part1047
-	TBZ $1, R24, part1045
+	TBNZ $2, R24, part189
+	TBZ $1, R24, part187
 	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part1046
+	TBZ $0, R24, part188
 	VLD1 (R22), V16.S[2]
-	B part1046
+	B part188
 
-part1045:
+part187:
 	VLD1 (R22), V16.S[0]
-	B part1046
+	B part188
 
-part1047:
+part189:
 	VLD1 (R22), [V16.S4]
 
-part1046:
+part188:
 	ADD R19, R16, R16
 	VLD1R.P 4(R0), [V18.S4]
 	VFMLA V18.S4, V16.S4, V0.S4
@@ -7905,72 +1788,72 @@ part1046:
 	SUBS $1, R17, R17
 	BNE slim4step
 	ADD $0, R20, R22
-	TBNZ $2, R24, part1050
-	TBZ $1, R24, part1048
+	TBNZ $2, R24, part192
+	TBZ $1, R24, part190
 	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part1049
+	TBZ $0, R24, part191
 	VST1 V0.S[2], (R22)
-	B part1049
+	B part191
 
-part1048:
+part190:
 	VST1 V0.S[0], (R22)
-	B part1049
+	B part191
 
-part1050:
+part192:
 	VST1 [V0.S4], (R22)
 
-part1049:
+part191:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part1053
-	TBZ $1, R24, part1051
+	TBNZ $2, R24, part195
+	TBZ $1, R24, part193
 	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part1052
+	TBZ $0, R24, part194
 	VST1 V1.S[2], (R22)
-	B part1052
+	B part194
 
-part1051:
+part193:
 	VST1 V1.S[0], (R22)
-	B part1052
+	B part194
 
-part1053:
+part195:
 	VST1 [V1.S4], (R22)
 
-part1052:
+part194:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part1056
-	TBZ $1, R24, part1054
+	TBNZ $2, R24, part198
+	TBZ $1, R24, part196
 	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part1055
+	TBZ $0, R24, part197
 	VST1 V2.S[2], (R22)
-	B part1055
+	B part197
 
-part1054:
+part196:
 	VST1 V2.S[0], (R22)
-	B part1055
+	B part197
 
-part1056:
+part198:
 	VST1 [V2.S4], (R22)
 
-part1055:
+part197:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part1059
-	TBZ $1, R24, part1057
+	TBNZ $2, R24, part201
+	TBZ $1, R24, part199
 	VST1.P V3.D[0], 8(R22)
-	TBZ $0, R24, part1058
+	TBZ $0, R24, part200
 	VST1 V3.S[2], (R22)
-	B part1058
+	B part200
 
-part1057:
+part199:
 	VST1 V3.S[0], (R22)
-	B part1058
+	B part200
 
-part1059:
+part201:
 	VST1 [V3.S4], (R22)
 
-part1058:
+part200:
 	RET
 
 slim3:
@@ -7980,57 +1863,57 @@ slim3:
 	CBZ R22, slim3zero
 	ADD $0, R20, R22
 	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part1062
-	TBZ $1, R24, part1060
+	TBNZ $2, R24, part204
+	TBZ $1, R24, part202
 	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part1061
+	TBZ $0, R24, part203
 	VLD1 (R22), V0.S[2]
-	B part1061
+	B part203
 
-part1060:
+part202:
 	VLD1 (R22), V0.S[0]
-	B part1061
+	B part203
 
-part1062:
+part204:
 	VLD1 (R22), [V0.S4]
 
-part1061:
+part203:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part1065
-	TBZ $1, R24, part1063
+	TBNZ $2, R24, part207
+	TBZ $1, R24, part205
 	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part1064
+	TBZ $0, R24, part206
 	VLD1 (R22), V1.S[2]
-	B part1064
+	B part206
 
-part1063:
+part205:
 	VLD1 (R22), V1.S[0]
-	B part1064
+	B part206
 
-part1065:
+part207:
 	VLD1 (R22), [V1.S4]
 
-part1064:
+part206:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $2, R24, part1068
-	TBZ $1, R24, part1066
+	TBNZ $2, R24, part210
+	TBZ $1, R24, part208
 	VLD1.P 8(R22), V2.D[0]
-	TBZ $0, R24, part1067
+	TBZ $0, R24, part209
 	VLD1 (R22), V2.S[2]
-	B part1067
+	B part209
 
-part1066:
+part208:
 	VLD1 (R22), V2.S[0]
-	B part1067
+	B part209
 
-part1068:
+part210:
 	VLD1 (R22), [V2.S4]
 
-part1067:
+part209:
 	MOVD c+40(FP), R20
 	B slim3step
 
@@ -8042,21 +1925,21 @@ slim3zero:
 slim3step:
 	ADD $0, R16, R22
 	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part1071
-	TBZ $1, R24, part1069
+	TBNZ $2, R24, part213
+	TBZ $1, R24, part211
 	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part1070
+	TBZ $0, R24, part212
 	VLD1 (R22), V16.S[2]
-	B part1070
+	B part212
 
-part1069:
+part211:
 	VLD1 (R22), V16.S[0]
-	B part1070
+	B part212
 
-part1071:
+part213:
 	VLD1 (R22), [V16.S4]
 
-part1070:
+part212:
 	ADD R19, R16, R16
 	VLD1R.P 4(R0), [V18.S4]
 	VFMLA V18.S4, V16.S4, V0.S4
@@ -8067,55 +1950,55 @@ part1070:
 	SUBS $1, R17, R17
 	BNE slim3step
 	ADD $0, R20, R22
-	TBNZ $2, R24, part1074
-	TBZ $1, R24, part1072
+	TBNZ $2, R24, part216
+	TBZ $1, R24, part214
 	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part1073
+	TBZ $0, R24, part215
 	VST1 V0.S[2], (R22)
-	B part1073
+	B part215
 
-part1072:
+part214:
 	VST1 V0.S[0], (R22)
-	B part1073
+	B part215
 
-part1074:
+part216:
 	VST1 [V0.S4], (R22)
 
-part1073:
+part215:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part1077
-	TBZ $1, R24, part1075
+	TBNZ $2, R24, part219
+	TBZ $1, R24, part217
 	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part1076
+	TBZ $0, R24, part218
 	VST1 V1.S[2], (R22)
-	B part1076
+	B part218
 
-part1075:
+part217:
 	VST1 V1.S[0], (R22)
-	B part1076
+	B part218
 
-part1077:
+part219:
 	VST1 [V1.S4], (R22)
 
-part1076:
+part218:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part1080
-	TBZ $1, R24, part1078
+	TBNZ $2, R24, part222
+	TBZ $1, R24, part220
 	VST1.P V2.D[0], 8(R22)
-	TBZ $0, R24, part1079
+	TBZ $0, R24, part221
 	VST1 V2.S[2], (R22)
-	B part1079
+	B part221
 
-part1078:
+part220:
 	VST1 V2.S[0], (R22)
-	B part1079
+	B part221
 
-part1080:
+part222:
 	VST1 [V2.S4], (R22)
 
-part1079:
+part221:
 	RET
 
 slim2:
@@ -8124,39 +2007,39 @@ slim2:
 	CBZ R22, slim2zero
 	ADD $0, R20, R22
 	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part1083
-	TBZ $1, R24, part1081
+	TBNZ $2, R24, part225
+	TBZ $1, R24, part223
 	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part1082
+	TBZ $0, R24, part224
 	VLD1 (R22), V0.S[2]
-	B part1082
+	B part224
 
-part1081:
+part223:
 	VLD1 (R22), V0.S[0]
-	B part1082
+	B part224
 
-part1083:
+part225:
 	VLD1 (R22), [V0.S4]
 
-part1082:
+part224:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $2, R24, part1086
-	TBZ $1, R24, part1084
+	TBNZ $2, R24, part228
+	TBZ $1, R24, part226
 	VLD1.P 8(R22), V1.D[0]
-	TBZ $0, R24, part1085
+	TBZ $0, R24, part227
 	VLD1 (R22), V1.S[2]
-	B part1085
+	B part227
 
-part1084:
+part226:
 	VLD1 (R22), V1.S[0]
-	B part1085
+	B part227
 
-part1086:
+part228:
 	VLD1 (R22), [V1.S4]
 
-part1085:
+part227:
 	MOVD c+40(FP), R20
 	B slim2step
 
@@ -8167,21 +2050,21 @@ slim2zero:
 slim2step:
 	ADD $0, R16, R22
 	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part1089
-	TBZ $1, R24, part1087
+	TBNZ $2, R24, part231
+	TBZ $1, R24, part229
 	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part1088
+	TBZ $0, R24, part230
 	VLD1 (R22), V16.S[2]
-	B part1088
+	B part230
 
-part1087:
+part229:
 	VLD1 (R22), V16.S[0]
-	B part1088
+	B part230
 
-part1089:
+part231:
 	VLD1 (R22), [V16.S4]
 
-part1088:
+part230:
 	ADD R19, R16, R16
 	VLD1R.P 4(R0), [V18.S4]
 	VFMLA V18.S4, V16.S4, V0.S4
@@ -8190,38 +2073,38 @@ part1088:
 	SUBS $1, R17, R17
 	BNE slim2step
 	ADD $0, R20, R22
-	TBNZ $2, R24, part1092
-	TBZ $1, R24, part1090
+	TBNZ $2, R24, part234
+	TBZ $1, R24, part232
 	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part1091
+	TBZ $0, R24, part233
 	VST1 V0.S[2], (R22)
-	B part1091
+	B part233
 
-part1090:
+part232:
 	VST1 V0.S[0], (R22)
-	B part1091
+	B part233
 
-part1092:
+part234:
 	VST1 [V0.S4], (R22)
 
-part1091:
+part233:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $2, R24, part1095
-	TBZ $1, R24, part1093
+	TBNZ $2, R24, part237
+	TBZ $1, R24, part235
 	VST1.P V1.D[0], 8(R22)
-	TBZ $0, R24, part1094
+	TBZ $0, R24, part236
 	VST1 V1.S[2], (R22)
-	B part1094
+	B part236
 
-part1093:
+part235:
 	VST1 V1.S[0], (R22)
-	B part1094
+	B part236
 
-part1095:
+part237:
 	VST1 [V1.S4], (R22)
 
-part1094:
+part236:
 	RET
 
 slim1:
@@ -8229,21 +2112,21 @@ slim1:
 	CBZ R22, slim1zero
 	ADD $0, R20, R22
 	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $2, R24, part1098
-	TBZ $1, R24, part1096
+	TBNZ $2, R24, part240
+	TBZ $1, R24, part238
 	VLD1.P 8(R22), V0.D[0]
-	TBZ $0, R24, part1097
+	TBZ $0, R24, part239
 	VLD1 (R22), V0.S[2]
-	B part1097
+	B part239
 
-part1096:
+part238:
 	VLD1 (R22), V0.S[0]
-	B part1097
+	B part239
 
-part1098:
+part240:
 	VLD1 (R22), [V0.S4]
 
-part1097:
+part239:
 	MOVD c+40(FP), R20
 	B slim1step
 
@@ -8253,42 +2136,42 @@ slim1zero:
 slim1step:
 	ADD $0, R16, R22
 	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $2, R24, part1101
-	TBZ $1, R24, part1099
+	TBNZ $2, R24, part243
+	TBZ $1, R24, part241
 	VLD1.P 8(R22), V16.D[0]
-	TBZ $0, R24, part1100
+	TBZ $0, R24, part242
 	VLD1 (R22), V16.S[2]
-	B part1100
+	B part242
 
-part1099:
+part241:
 	VLD1 (R22), V16.S[0]
-	B part1100
+	B part242
 
-part1101:
+part243:
 	VLD1 (R22), [V16.S4]
 
-part1100:
+part242:
 	ADD R19, R16, R16
 	VLD1R.P 4(R0), [V18.S4]
 	VFMLA V18.S4, V16.S4, V0.S4
 	SUBS $1, R17, R17
 	BNE slim1step
 	ADD $0, R20, R22
-	TBNZ $2, R24, part1104
-	TBZ $1, R24, part1102
+	TBNZ $2, R24, part246
+	TBZ $1, R24, part244
 	VST1.P V0.D[0], 8(R22)
-	TBZ $0, R24, part1103
+	TBZ $0, R24, part245
 	VST1 V0.S[2], (R22)
-	B part1103
+	B part245
 
-part1102:
+part244:
 	VST1 V0.S[0], (R22)
-	B part1103
+	B part245
 
-part1104:
+part246:
 	VST1 [V0.S4], (R22)
 
-part1103:
+part245:
 	RET
 
 // func dotF32NEON(n int, a *float32, lda int, x *float32, y *float32, ldy int, rows int)
@@ -8304,8 +2187,6 @@ TEXT ·dotF32NEON(SB), NOSPLIT, $0-56
 	MOVD rows+48(FP), R22
 	CMP $4, R22
 	BEQ rows4
-	CMP $3, R22
-	BEQ rows3
 	CMP $2, R22
 	BEQ rows2
 	B rows1
@@ -8517,166 +2398,6 @@ rows4sum:
 	FMOVS F27, (R17)
 	RET
 
-rows3:
-	ADD R21, R0, R1
-	ADD R21, R1, R2
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V24.B16, V24.B16, V24.B16
-	VEOR V25.B16, V25.B16, V25.B16
-	VEOR V26.B16, V26.B16, V26.B16
-	SUBS $16, R19, R19
-	BLT rows3tail
-
-rows3loop:
-	VLD1.P 64(R16), [V16.S4, V17.S4, V18.S4, V19.S4]
-	VLD1.P 64(R0), [V20.S4, V21.S4, V22.S4, V23.S4]
-	VFMLA V20.S4, V16.S4, V0.S4
-	VFMLA V21.S4, V17.S4, V1.S4
-	VFMLA V22.S4, V18.S4, V2.S4
-	VFMLA V23.S4, V19.S4, V3.S4
-	VLD1.P 64(R1), [V20.S4, V21.S4, V22.S4, V23.S4]
-	VFMLA V20.S4, V16.S4, V4.S4
-	VFMLA V21.S4, V17.S4, V5.S4
-	VFMLA V22.S4, V18.S4, V6.S4
-	VFMLA V23.S4, V19.S4, V7.S4
-	VLD1.P 64(R2), [V20.S4, V21.S4, V22.S4, V23.S4]
-	VFMLA V20.S4, V16.S4, V8.S4
-	VFMLA V21.S4, V17.S4, V9.S4
-	VFMLA V22.S4, V18.S4, V10.S4
-	VFMLA V23.S4, V19.S4, V11.S4
-	SUBS $16, R19, R19
-	BGE rows3loop
-
-rows3tail:
-	ADDS $16, R19, R19
-	BEQ rows3sum
-
-rows3one:
-	FMOVS.P 4(R16), F16
-	FMOVS.P 4(R0), F20
-	FMADDS F20, F24, F16, F24
-	FMOVS.P 4(R1), F20
-	FMADDS F20, F25, F16, F25
-	FMOVS.P 4(R2), F20
-	FMADDS F20, F26, F16, F26
-	SUBS $1, R19, R19
-	BNE rows3one
-
-rows3sum:
-	VDUP V0.S[0], V20.S4
-	FADDS F20, F24, F24
-	VDUP V0.S[1], V20.S4
-	FADDS F20, F24, F24
-	VDUP V0.S[2], V20.S4
-	FADDS F20, F24, F24
-	VDUP V0.S[3], V20.S4
-	FADDS F20, F24, F24
-	VDUP V1.S[0], V20.S4
-	FADDS F20, F24, F24
-	VDUP V1.S[1], V20.S4
-	FADDS F20, F24, F24
-	VDUP V1.S[2], V20.S4
-	FADDS F20, F24, F24
-	VDUP V1.S[3], V20.S4
-	FADDS F20, F24, F24
-	VDUP V2.S[0], V20.S4
-	FADDS F20, F24, F24
-	VDUP V2.S[1], V20.S4
-	FADDS F20, F24, F24
-	VDUP V2.S[2], V20.S4
-	FADDS F20, F24, F24
-	VDUP V2.S[3], V20.S4
-	FADDS F20, F24, F24
-	VDUP V3.S[0], V20.S4
-	FADDS F20, F24, F24
-	VDUP V3.S[1], V20.S4
-	FADDS F20, F24, F24
-	VDUP V3.S[2], V20.S4
-	FADDS F20, F24, F24
-	VDUP V3.S[3], V20.S4
-	FADDS F20, F24, F24
-	FMOVS F24, (R17)
-	ADD R20, R17, R17
-	VDUP V4.S[0], V20.S4
-	FADDS F20, F25, F25
-	VDUP V4.S[1], V20.S4
-	FADDS F20, F25, F25
-	VDUP V4.S[2], V20.S4
-	FADDS F20, F25, F25
-	VDUP V4.S[3], V20.S4
-	FADDS F20, F25, F25
-	VDUP V5.S[0], V20.S4
-	FADDS F20, F25, F25
-	VDUP V5.S[1], V20.S4
-	FADDS F20, F25, F25
-	VDUP V5.S[2], V20.S4
-	FADDS F20, F25, F25
-	VDUP V5.S[3], V20.S4
-	FADDS F20, F25, F25
-	VDUP V6.S[0], V20.S4
-	FADDS F20, F25, F25
-	VDUP V6.S[1], V20.S4
-	FADDS F20, F25, F25
-	VDUP V6.S[2], V20.S4
-	FADDS F20, F25, F25
-	VDUP V6.S[3], V20.S4
-	FADDS F20, F25, F25
-	VDUP V7.S[0], V20.S4
-	FADDS F20, F25, F25
-	VDUP V7.S[1], V20.S4
-	FADDS F20, F25, F25
-	VDUP V7.S[2], V20.S4
-	FADDS F20, F25, F25
-	VDUP V7.S[3], V20.S4
-	FADDS F20, F25, F25
-	FMOVS F25, (R17)
-	ADD R20, R17, R17
-	VDUP V8.S[0], V20.S4
-	FADDS F20, F26, F26
-	VDUP V8.S[1], V20.S4
-	FADDS F20, F26, F26
-	VDUP V8.S[2], V20.S4
-	FADDS F20, F26, F26
-	VDUP V8.S[3], V20.S4
-	FADDS F20, F26, F26
-	VDUP V9.S[0], V20.S4
-	FADDS F20, F26, F26
-	VDUP V9.S[1], V20.S4
-	FADDS F20, F26, F26
-	VDUP V9.S[2], V20.S4
-	FADDS F20, F26, F26
-	VDUP V9.S[3], V20.S4
-	FADDS F20, F26, F26
-	VDUP V10.S[0], V20.S4
-	FADDS F20, F26, F26
-	VDUP V10.S[1], V20.S4
-	FADDS F20, F26, F26
-	VDUP V10.S[2], V20.S4
-	FADDS F20, F26, F26
-	VDUP V10.S[3], V20.S4
-	FADDS F20, F26, F26
-	VDUP V11.S[0], V20.S4
-	FADDS F20, F26, F26
-	VDUP V11.S[1], V20.S4
-	FADDS F20, F26, F26
-	VDUP V11.S[2], V20.S4
-	FADDS F20, F26, F26
-	VDUP V11.S[3], V20.S4
-	FADDS F20, F26, F26
-	FMOVS F26, (R17)
-	RET
-
 rows2:
 	ADD R21, R0, R1
 	VEOR V0.B16, V0.B16, V0.B16
@@ -8878,12 +2599,6 @@ TEXT ·tileF64NEON(SB), NOSPLIT, $0-112
 	MOVD rows+56(FP), R22
 	CMP $8, R22
 	BEQ full8
-	CMP $7, R22
-	BEQ full7
-	CMP $6, R22
-	BEQ full6
-	CMP $5, R22
-	BEQ full5
 	CMP $4, R22
 	BEQ full4
 	CMP $3, R22
@@ -9022,318 +2737,6 @@ full8kept:
 	VST1 [V14.D2], (R20)
 	ADD $16, R20, R22
 	VST1 [V15.D2], (R22)
-	RET
-
-full7:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	MOVBU add+72(FP), R22
-	CBZ R22, full7zero
-	VLD1 (R20), [V0.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V1.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V2.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V3.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V4.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V5.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V6.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V7.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V8.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V9.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V10.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V11.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V12.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V13.D2]
-	MOVD c+40(FP), R20
-	B full7step
-
-full7zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-
-full7step:
-	VLD1 (R16), [V16.D2]
-	ADD $16, R16, R22
-	VLD1 (R22), [V17.D2]
-	ADD R19, R16, R16
-	PRFM (R24), PLDL2KEEP
-	ADD R25, R24, R24
-	CBZ R26, full7kept
-	VST1.P [V16.D2, V17.D2], 32(R26)
-
-full7kept:
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VFMLA V18.D2, V17.D2, V1.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V2.D2
-	VFMLA V19.D2, V17.D2, V3.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V4.D2
-	VFMLA V20.D2, V17.D2, V5.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V6.D2
-	VFMLA V21.D2, V17.D2, V7.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V8.D2
-	VFMLA V22.D2, V17.D2, V9.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V10.D2
-	VFMLA V23.D2, V17.D2, V11.D2
-	VLD1R.P 8(R6), [V24.D2]
-	VFMLA V24.D2, V16.D2, V12.D2
-	VFMLA V24.D2, V17.D2, V13.D2
-	SUBS $1, R17, R17
-	BNE full7step
-	VST1 [V0.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V1.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V2.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V3.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V4.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V5.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V6.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V7.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V8.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V9.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V10.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V11.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V12.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V13.D2], (R22)
-	RET
-
-full6:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	MOVBU add+72(FP), R22
-	CBZ R22, full6zero
-	VLD1 (R20), [V0.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V1.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V2.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V3.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V4.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V5.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V6.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V7.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V8.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V9.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V10.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V11.D2]
-	MOVD c+40(FP), R20
-	B full6step
-
-full6zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-
-full6step:
-	VLD1 (R16), [V16.D2]
-	ADD $16, R16, R22
-	VLD1 (R22), [V17.D2]
-	ADD R19, R16, R16
-	PRFM (R24), PLDL2KEEP
-	ADD R25, R24, R24
-	CBZ R26, full6kept
-	VST1.P [V16.D2, V17.D2], 32(R26)
-
-full6kept:
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VFMLA V18.D2, V17.D2, V1.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V2.D2
-	VFMLA V19.D2, V17.D2, V3.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V4.D2
-	VFMLA V20.D2, V17.D2, V5.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V6.D2
-	VFMLA V21.D2, V17.D2, V7.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V8.D2
-	VFMLA V22.D2, V17.D2, V9.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V10.D2
-	VFMLA V23.D2, V17.D2, V11.D2
-	SUBS $1, R17, R17
-	BNE full6step
-	VST1 [V0.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V1.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V2.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V3.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V4.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V5.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V6.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V7.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V8.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V9.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V10.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V11.D2], (R22)
-	RET
-
-full5:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	MOVBU add+72(FP), R22
-	CBZ R22, full5zero
-	VLD1 (R20), [V0.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V1.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V2.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V3.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V4.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V5.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V6.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V7.D2]
-	ADD R21, R20, R20
-	VLD1 (R20), [V8.D2]
-	ADD $16, R20, R22
-	VLD1 (R22), [V9.D2]
-	MOVD c+40(FP), R20
-	B full5step
-
-full5zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-
-full5step:
-	VLD1 (R16), [V16.D2]
-	ADD $16, R16, R22
-	VLD1 (R22), [V17.D2]
-	ADD R19, R16, R16
-	PRFM (R24), PLDL2KEEP
-	ADD R25, R24, R24
-	CBZ R26, full5kept
-	VST1.P [V16.D2, V17.D2], 32(R26)
-
-full5kept:
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VFMLA V18.D2, V17.D2, V1.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V2.D2
-	VFMLA V19.D2, V17.D2, V3.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V4.D2
-	VFMLA V20.D2, V17.D2, V5.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V6.D2
-	VFMLA V21.D2, V17.D2, V7.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V8.D2
-	VFMLA V22.D2, V17.D2, V9.D2
-	SUBS $1, R17, R17
-	BNE full5step
-	VST1 [V0.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V1.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V2.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V3.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V4.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V5.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V6.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V7.D2], (R22)
-	ADD R21, R20, R20
-	VST1 [V8.D2], (R20)
-	ADD $16, R20, R22
-	VST1 [V9.D2], (R22)
 	RET
 
 full4:
@@ -9563,12 +2966,6 @@ ragged:
 	MOVD rows+56(FP), R22
 	CMP $8, R22
 	BEQ wide8
-	CMP $7, R22
-	BEQ wide7
-	CMP $6, R22
-	BEQ wide6
-	CMP $5, R22
-	BEQ wide5
 	CMP $4, R22
 	BEQ wide4
 	CMP $3, R22
@@ -9590,98 +2987,98 @@ wide8:
 	VLD1 (R20), [V0.D2]
 	ADD $16, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1107
+	TBNZ $1, R24, part249
 	VLD1 (R22), V1.D[0]
-	B part1106
+	B part248
 
-part1107:
+part249:
 	VLD1 (R22), [V1.D2]
 
-part1106:
+part248:
 	ADD R21, R20, R20
 	VLD1 (R20), [V2.D2]
 	ADD $16, R20, R22
 	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1110
+	TBNZ $1, R24, part252
 	VLD1 (R22), V3.D[0]
-	B part1109
+	B part251
 
-part1110:
+part252:
 	VLD1 (R22), [V3.D2]
 
-part1109:
+part251:
 	ADD R21, R20, R20
 	VLD1 (R20), [V4.D2]
 	ADD $16, R20, R22
 	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1113
+	TBNZ $1, R24, part255
 	VLD1 (R22), V5.D[0]
-	B part1112
+	B part254
 
-part1113:
+part255:
 	VLD1 (R22), [V5.D2]
 
-part1112:
+part254:
 	ADD R21, R20, R20
 	VLD1 (R20), [V6.D2]
 	ADD $16, R20, R22
 	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1116
+	TBNZ $1, R24, part258
 	VLD1 (R22), V7.D[0]
-	B part1115
+	B part257
 
-part1116:
+part258:
 	VLD1 (R22), [V7.D2]
 
-part1115:
+part257:
 	ADD R21, R20, R20
 	VLD1 (R20), [V8.D2]
 	ADD $16, R20, R22
 	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $1, R24, part1119
+	TBNZ $1, R24, part261
 	VLD1 (R22), V9.D[0]
-	B part1118
+	B part260
 
-part1119:
+part261:
 	VLD1 (R22), [V9.D2]
 
-part1118:
+part260:
 	ADD R21, R20, R20
 	VLD1 (R20), [V10.D2]
 	ADD $16, R20, R22
 	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $1, R24, part1122
+	TBNZ $1, R24, part264
 	VLD1 (R22), V11.D[0]
-	B part1121
+	B part263
 
-part1122:
+part264:
 	VLD1 (R22), [V11.D2]
 
-part1121:
+part263:
 	ADD R21, R20, R20
 	VLD1 (R20), [V12.D2]
 	ADD $16, R20, R22
 	VEOR V13.B16, V13.B16, V13.B16
-	TBNZ $1, R24, part1125
+	TBNZ $1, R24, part267
 	VLD1 (R22), V13.D[0]
-	B part1124
+	B part266
 
-part1125:
+part267:
 	VLD1 (R22), [V13.D2]
 
-part1124:
+part266:
 	ADD R21, R20, R20
 	VLD1 (R20), [V14.D2]
 	ADD $16, R20, R22
 	VEOR V15.B16, V15.B16, V15.B16
-	TBNZ $1, R24, part1128
+	TBNZ $1, R24, part270
 	VLD1 (R22), V15.D[0]
-	B part1127
+	B part269
 
-part1128:
+part270:
 	VLD1 (R22), [V15.D2]
 
-part1127:
+part269:
 	MOVD c+40(FP), R20
 	B wide8step
 
@@ -9707,14 +3104,14 @@ wide8step:
 	VLD1 (R16), [V16.D2]
 	ADD $16, R16, R22
 	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $1, R24, part1131
+	TBNZ $1, R24, part273
 	VLD1 (R22), V17.D[0]
-	B part1130
+	B part272
 
-part1131:
+part273:
 	VLD1 (R22), [V17.D2]
 
-part1130:
+part272:
 	ADD R19, R16, R16
 	VLD1R.P 8(R0), [V18.D2]
 	VFMLA V18.D2, V16.D2, V0.D2
@@ -9744,679 +3141,91 @@ part1130:
 	BNE wide8step
 	VST1 [V0.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1134
+	TBNZ $1, R24, part276
 	VST1 V1.D[0], (R22)
-	B part1133
+	B part275
 
-part1134:
+part276:
 	VST1 [V1.D2], (R22)
 
-part1133:
+part275:
 	ADD R21, R20, R20
 	VST1 [V2.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1137
+	TBNZ $1, R24, part279
 	VST1 V3.D[0], (R22)
-	B part1136
+	B part278
 
-part1137:
+part279:
 	VST1 [V3.D2], (R22)
 
-part1136:
+part278:
 	ADD R21, R20, R20
 	VST1 [V4.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1140
+	TBNZ $1, R24, part282
 	VST1 V5.D[0], (R22)
-	B part1139
+	B part281
 
-part1140:
+part282:
 	VST1 [V5.D2], (R22)
 
-part1139:
+part281:
 	ADD R21, R20, R20
 	VST1 [V6.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1143
+	TBNZ $1, R24, part285
 	VST1 V7.D[0], (R22)
-	B part1142
+	B part284
 
-part1143:
+part285:
 	VST1 [V7.D2], (R22)
 
-part1142:
+part284:
 	ADD R21, R20, R20
 	VST1 [V8.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1146
+	TBNZ $1, R24, part288
 	VST1 V9.D[0], (R22)
-	B part1145
+	B part287
 
-part1146:
+part288:
 	VST1 [V9.D2], (R22)
 
-part1145:
+part287:
 	ADD R21, R20, R20
 	VST1 [V10.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1149
+	TBNZ $1, R24, part291
 	VST1 V11.D[0], (R22)
-	B part1148
+	B part290
 
-part1149:
+part291:
 	VST1 [V11.D2], (R22)
 
-part1148:
+part290:
 	ADD R21, R20, R20
 	VST1 [V12.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1152
+	TBNZ $1, R24, part294
 	VST1 V13.D[0], (R22)
-	B part1151
+	B part293
 
-part1152:
+part294:
 	VST1 [V13.D2], (R22)
 
-part1151:
+part293:
 	ADD R21, R20, R20
 	VST1 [V14.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1155
+	TBNZ $1, R24, part297
 	VST1 V15.D[0], (R22)
-	B part1154
+	B part296
 
-part1155:
+part297:
 	VST1 [V15.D2], (R22)
 
-part1154:
-	RET
-
-wide7:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	MOVBU add+72(FP), R22
-	CBZ R22, wide7zero
-	VLD1 (R20), [V0.D2]
-	ADD $16, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1158
-	VLD1 (R22), V1.D[0]
-	B part1157
-
-part1158:
-	VLD1 (R22), [V1.D2]
-
-part1157:
-	ADD R21, R20, R20
-	VLD1 (R20), [V2.D2]
-	ADD $16, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1161
-	VLD1 (R22), V3.D[0]
-	B part1160
-
-part1161:
-	VLD1 (R22), [V3.D2]
-
-part1160:
-	ADD R21, R20, R20
-	VLD1 (R20), [V4.D2]
-	ADD $16, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1164
-	VLD1 (R22), V5.D[0]
-	B part1163
-
-part1164:
-	VLD1 (R22), [V5.D2]
-
-part1163:
-	ADD R21, R20, R20
-	VLD1 (R20), [V6.D2]
-	ADD $16, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1167
-	VLD1 (R22), V7.D[0]
-	B part1166
-
-part1167:
-	VLD1 (R22), [V7.D2]
-
-part1166:
-	ADD R21, R20, R20
-	VLD1 (R20), [V8.D2]
-	ADD $16, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $1, R24, part1170
-	VLD1 (R22), V9.D[0]
-	B part1169
-
-part1170:
-	VLD1 (R22), [V9.D2]
-
-part1169:
-	ADD R21, R20, R20
-	VLD1 (R20), [V10.D2]
-	ADD $16, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $1, R24, part1173
-	VLD1 (R22), V11.D[0]
-	B part1172
-
-part1173:
-	VLD1 (R22), [V11.D2]
-
-part1172:
-	ADD R21, R20, R20
-	VLD1 (R20), [V12.D2]
-	ADD $16, R20, R22
-	VEOR V13.B16, V13.B16, V13.B16
-	TBNZ $1, R24, part1176
-	VLD1 (R22), V13.D[0]
-	B part1175
-
-part1176:
-	VLD1 (R22), [V13.D2]
-
-part1175:
-	MOVD c+40(FP), R20
-	B wide7step
-
-wide7zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-
-wide7step:
-	VLD1 (R16), [V16.D2]
-	ADD $16, R16, R22
-	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $1, R24, part1179
-	VLD1 (R22), V17.D[0]
-	B part1178
-
-part1179:
-	VLD1 (R22), [V17.D2]
-
-part1178:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VFMLA V18.D2, V17.D2, V1.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V2.D2
-	VFMLA V19.D2, V17.D2, V3.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V4.D2
-	VFMLA V20.D2, V17.D2, V5.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V6.D2
-	VFMLA V21.D2, V17.D2, V7.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V8.D2
-	VFMLA V22.D2, V17.D2, V9.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V10.D2
-	VFMLA V23.D2, V17.D2, V11.D2
-	VLD1R.P 8(R6), [V24.D2]
-	VFMLA V24.D2, V16.D2, V12.D2
-	VFMLA V24.D2, V17.D2, V13.D2
-	SUBS $1, R17, R17
-	BNE wide7step
-	VST1 [V0.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1182
-	VST1 V1.D[0], (R22)
-	B part1181
-
-part1182:
-	VST1 [V1.D2], (R22)
-
-part1181:
-	ADD R21, R20, R20
-	VST1 [V2.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1185
-	VST1 V3.D[0], (R22)
-	B part1184
-
-part1185:
-	VST1 [V3.D2], (R22)
-
-part1184:
-	ADD R21, R20, R20
-	VST1 [V4.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1188
-	VST1 V5.D[0], (R22)
-	B part1187
-
-part1188:
-	VST1 [V5.D2], (R22)
-
-part1187:
-	ADD R21, R20, R20
-	VST1 [V6.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1191
-	VST1 V7.D[0], (R22)
-	B part1190
-
-part1191:
-	VST1 [V7.D2], (R22)
-
-part1190:
-	ADD R21, R20, R20
-	VST1 [V8.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1194
-	VST1 V9.D[0], (R22)
-	B part1193
-
-part1194:
-	VST1 [V9.D2], (R22)
-
-part1193:
-	ADD R21, R20, R20
-	VST1 [V10.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1197
-	VST1 V11.D[0], (R22)
-	B part1196
-
-part1197:
-	VST1 [V11.D2], (R22)
-
-part1196:
-	ADD R21, R20, R20
-	VST1 [V12.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1200
-	VST1 V13.D[0], (R22)
-	B part1199
-
-part1200:
-	VST1 [V13.D2], (R22)
-
-part1199:
-	RET
-
-wide6:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	MOVBU add+72(FP), R22
-	CBZ R22, wide6zero
-	VLD1 (R20), [V0.D2]
-	ADD $16, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1203
-	VLD1 (R22), V1.D[0]
-	B part1202
-
-part1203:
-	VLD1 (R22), [V1.D2]
-
-part1202:
-	ADD R21, R20, R20
-	VLD1 (R20), [V2.D2]
-	ADD $16, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1206
-	VLD1 (R22), V3.D[0]
-	B part1205
-
-part1206:
-	VLD1 (R22), [V3.D2]
-
-part1205:
-	ADD R21, R20, R20
-	VLD1 (R20), [V4.D2]
-	ADD $16, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1209
-	VLD1 (R22), V5.D[0]
-	B part1208
-
-part1209:
-	VLD1 (R22), [V5.D2]
-
-part1208:
-	ADD R21, R20, R20
-	VLD1 (R20), [V6.D2]
-	ADD $16, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1212
-	VLD1 (R22), V7.D[0]
-	B part1211
-
-part1212:
-	VLD1 (R22), [V7.D2]
-
-part1211:
-	ADD R21, R20, R20
-	VLD1 (R20), [V8.D2]
-	ADD $16, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $1, R24, part1215
-	VLD1 (R22), V9.D[0]
-	B part1214
-
-part1215:
-	VLD1 (R22), [V9.D2]
-
-part1214:
-	ADD R21, R20, R20
-	VLD1 (R20), [V10.D2]
-	ADD $16, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $1, R24, part1218
-	VLD1 (R22), V11.D[0]
-	B part1217
-
-part1218:
-	VLD1 (R22), [V11.D2]
-
-part1217:
-	MOVD c+40(FP), R20
-	B wide6step
-
-wide6zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-
-wide6step:
-	VLD1 (R16), [V16.D2]
-	ADD $16, R16, R22
-	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $1, R24, part1221
-	VLD1 (R22), V17.D[0]
-	B part1220
-
-part1221:
-	VLD1 (R22), [V17.D2]
-
-part1220:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VFMLA V18.D2, V17.D2, V1.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V2.D2
-	VFMLA V19.D2, V17.D2, V3.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V4.D2
-	VFMLA V20.D2, V17.D2, V5.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V6.D2
-	VFMLA V21.D2, V17.D2, V7.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V8.D2
-	VFMLA V22.D2, V17.D2, V9.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V10.D2
-	VFMLA V23.D2, V17.D2, V11.D2
-	SUBS $1, R17, R17
-	BNE wide6step
-	VST1 [V0.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1224
-	VST1 V1.D[0], (R22)
-	B part1223
-
-part1224:
-	VST1 [V1.D2], (R22)
-
-part1223:
-	ADD R21, R20, R20
-	VST1 [V2.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1227
-	VST1 V3.D[0], (R22)
-	B part1226
-
-part1227:
-	VST1 [V3.D2], (R22)
-
-part1226:
-	ADD R21, R20, R20
-	VST1 [V4.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1230
-	VST1 V5.D[0], (R22)
-	B part1229
-
-part1230:
-	VST1 [V5.D2], (R22)
-
-part1229:
-	ADD R21, R20, R20
-	VST1 [V6.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1233
-	VST1 V7.D[0], (R22)
-	B part1232
-
-part1233:
-	VST1 [V7.D2], (R22)
-
-part1232:
-	ADD R21, R20, R20
-	VST1 [V8.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1236
-	VST1 V9.D[0], (R22)
-	B part1235
-
-part1236:
-	VST1 [V9.D2], (R22)
-
-part1235:
-	ADD R21, R20, R20
-	VST1 [V10.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1239
-	VST1 V11.D[0], (R22)
-	B part1238
-
-part1239:
-	VST1 [V11.D2], (R22)
-
-part1238:
-	RET
-
-wide5:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	MOVBU add+72(FP), R22
-	CBZ R22, wide5zero
-	VLD1 (R20), [V0.D2]
-	ADD $16, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1242
-	VLD1 (R22), V1.D[0]
-	B part1241
-
-part1242:
-	VLD1 (R22), [V1.D2]
-
-part1241:
-	ADD R21, R20, R20
-	VLD1 (R20), [V2.D2]
-	ADD $16, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1245
-	VLD1 (R22), V3.D[0]
-	B part1244
-
-part1245:
-	VLD1 (R22), [V3.D2]
-
-part1244:
-	ADD R21, R20, R20
-	VLD1 (R20), [V4.D2]
-	ADD $16, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1248
-	VLD1 (R22), V5.D[0]
-	B part1247
-
-part1248:
-	VLD1 (R22), [V5.D2]
-
-part1247:
-	ADD R21, R20, R20
-	VLD1 (R20), [V6.D2]
-	ADD $16, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1251
-	VLD1 (R22), V7.D[0]
-	B part1250
-
-part1251:
-	VLD1 (R22), [V7.D2]
-
-part1250:
-	ADD R21, R20, R20
-	VLD1 (R20), [V8.D2]
-	ADD $16, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $1, R24, part1254
-	VLD1 (R22), V9.D[0]
-	B part1253
-
-part1254:
-	VLD1 (R22), [V9.D2]
-
-part1253:
-	MOVD c+40(FP), R20
-	B wide5step
-
-wide5zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-
-wide5step:
-	VLD1 (R16), [V16.D2]
-	ADD $16, R16, R22
-	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $1, R24, part1257
-	VLD1 (R22), V17.D[0]
-	B part1256
-
-part1257:
-	VLD1 (R22), [V17.D2]
-
-part1256:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VFMLA V18.D2, V17.D2, V1.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V2.D2
-	VFMLA V19.D2, V17.D2, V3.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V4.D2
-	VFMLA V20.D2, V17.D2, V5.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V6.D2
-	VFMLA V21.D2, V17.D2, V7.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V8.D2
-	VFMLA V22.D2, V17.D2, V9.D2
-	SUBS $1, R17, R17
-	BNE wide5step
-	VST1 [V0.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1260
-	VST1 V1.D[0], (R22)
-	B part1259
-
-part1260:
-	VST1 [V1.D2], (R22)
-
-part1259:
-	ADD R21, R20, R20
-	VST1 [V2.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1263
-	VST1 V3.D[0], (R22)
-	B part1262
-
-part1263:
-	VST1 [V3.D2], (R22)
-
-part1262:
-	ADD R21, R20, R20
-	VST1 [V4.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1266
-	VST1 V5.D[0], (R22)
-	B part1265
-
-part1266:
-	VST1 [V5.D2], (R22)
-
-part1265:
-	ADD R21, R20, R20
-	VST1 [V6.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1269
-	VST1 V7.D[0], (R22)
-	B part1268
-
-part1269:
-	VST1 [V7.D2], (R22)
-
-part1268:
-	ADD R21, R20, R20
-	VST1 [V8.D2], (R20)
-	ADD $16, R20, R22
-	TBNZ $1, R24, part1272
-	VST1 V9.D[0], (R22)
-	B part1271
-
-part1272:
-	VST1 [V9.D2], (R22)
-
-part1271:
+part296:
 	RET
 
 wide4:
@@ -10428,50 +3237,50 @@ wide4:
 	VLD1 (R20), [V0.D2]
 	ADD $16, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1275
+	TBNZ $1, R24, part300
 	VLD1 (R22), V1.D[0]
-	B part1274
+	B part299
 
-part1275:
+part300:
 	VLD1 (R22), [V1.D2]
 
-part1274:
+part299:
 	ADD R21, R20, R20
 	VLD1 (R20), [V2.D2]
 	ADD $16, R20, R22
 	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1278
+	TBNZ $1, R24, part303
 	VLD1 (R22), V3.D[0]
-	B part1277
+	B part302
 
-part1278:
+part303:
 	VLD1 (R22), [V3.D2]
 
-part1277:
+part302:
 	ADD R21, R20, R20
 	VLD1 (R20), [V4.D2]
 	ADD $16, R20, R22
 	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1281
+	TBNZ $1, R24, part306
 	VLD1 (R22), V5.D[0]
-	B part1280
+	B part305
 
-part1281:
+part306:
 	VLD1 (R22), [V5.D2]
 
-part1280:
+part305:
 	ADD R21, R20, R20
 	VLD1 (R20), [V6.D2]
 	ADD $16, R20, R22
 	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1284
+	TBNZ $1, R24, part309
 	VLD1 (R22), V7.D[0]
-	B part1283
+	B part308
 
-part1284:
+part309:
 	VLD1 (R22), [V7.D2]
 
-part1283:
+part308:
 	MOVD c+40(FP), R20
 	B wide4step
 
@@ -10489,14 +3298,14 @@ wide4step:
 	VLD1 (R16), [V16.D2]
 	ADD $16, R16, R22
 	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $1, R24, part1287
+	TBNZ $1, R24, part312
 	VLD1 (R22), V17.D[0]
-	B part1286
+	B part311
 
-part1287:
+part312:
 	VLD1 (R22), [V17.D2]
 
-part1286:
+part311:
 	ADD R19, R16, R16
 	VLD1R.P 8(R0), [V18.D2]
 	VFMLA V18.D2, V16.D2, V0.D2
@@ -10514,47 +3323,47 @@ part1286:
 	BNE wide4step
 	VST1 [V0.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1290
+	TBNZ $1, R24, part315
 	VST1 V1.D[0], (R22)
-	B part1289
+	B part314
 
-part1290:
+part315:
 	VST1 [V1.D2], (R22)
 
-part1289:
+part314:
 	ADD R21, R20, R20
 	VST1 [V2.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1293
+	TBNZ $1, R24, part318
 	VST1 V3.D[0], (R22)
-	B part1292
+	B part317
 
-part1293:
+part318:
 	VST1 [V3.D2], (R22)
 
-part1292:
+part317:
 	ADD R21, R20, R20
 	VST1 [V4.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1296
+	TBNZ $1, R24, part321
 	VST1 V5.D[0], (R22)
-	B part1295
+	B part320
 
-part1296:
+part321:
 	VST1 [V5.D2], (R22)
 
-part1295:
+part320:
 	ADD R21, R20, R20
 	VST1 [V6.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1299
+	TBNZ $1, R24, part324
 	VST1 V7.D[0], (R22)
-	B part1298
+	B part323
 
-part1299:
+part324:
 	VST1 [V7.D2], (R22)
 
-part1298:
+part323:
 	RET
 
 wide3:
@@ -10565,38 +3374,38 @@ wide3:
 	VLD1 (R20), [V0.D2]
 	ADD $16, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1302
+	TBNZ $1, R24, part327
 	VLD1 (R22), V1.D[0]
-	B part1301
+	B part326
 
-part1302:
+part327:
 	VLD1 (R22), [V1.D2]
 
-part1301:
+part326:
 	ADD R21, R20, R20
 	VLD1 (R20), [V2.D2]
 	ADD $16, R20, R22
 	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1305
+	TBNZ $1, R24, part330
 	VLD1 (R22), V3.D[0]
-	B part1304
+	B part329
 
-part1305:
+part330:
 	VLD1 (R22), [V3.D2]
 
-part1304:
+part329:
 	ADD R21, R20, R20
 	VLD1 (R20), [V4.D2]
 	ADD $16, R20, R22
 	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1308
+	TBNZ $1, R24, part333
 	VLD1 (R22), V5.D[0]
-	B part1307
+	B part332
 
-part1308:
+part333:
 	VLD1 (R22), [V5.D2]
 
-part1307:
+part332:
 	MOVD c+40(FP), R20
 	B wide3step
 
@@ -10612,14 +3421,14 @@ wide3step:
 	VLD1 (R16), [V16.D2]
 	ADD $16, R16, R22
 	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $1, R24, part1311
+	TBNZ $1, R24, part336
 	VLD1 (R22), V17.D[0]
-	B part1310
+	B part335
 
-part1311:
+part336:
 	VLD1 (R22), [V17.D2]
 
-part1310:
+part335:
 	ADD R19, R16, R16
 	VLD1R.P 8(R0), [V18.D2]
 	VFMLA V18.D2, V16.D2, V0.D2
@@ -10634,36 +3443,36 @@ part1310:
 	BNE wide3step
 	VST1 [V0.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1314
+	TBNZ $1, R24, part339
 	VST1 V1.D[0], (R22)
-	B part1313
+	B part338
 
-part1314:
+part339:
 	VST1 [V1.D2], (R22)
 
-part1313:
+part338:
 	ADD R21, R20, R20
 	VST1 [V2.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1317
+	TBNZ $1, R24, part342
 	VST1 V3.D[0], (R22)
-	B part1316
+	B part341
 
-part1317:
+part342:
 	VST1 [V3.D2], (R22)
 
-part1316:
+part341:
 	ADD R21, R20, R20
 	VST1 [V4.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1320
+	TBNZ $1, R24, part345
 	VST1 V5.D[0], (R22)
-	B part1319
+	B part344
 
-part1320:
+part345:
 	VST1 [V5.D2], (R22)
 
-part1319:
+part344:
 	RET
 
 wide2:
@@ -10673,26 +3482,26 @@ wide2:
 	VLD1 (R20), [V0.D2]
 	ADD $16, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1323
+	TBNZ $1, R24, part348
 	VLD1 (R22), V1.D[0]
-	B part1322
+	B part347
 
-part1323:
+part348:
 	VLD1 (R22), [V1.D2]
 
-part1322:
+part347:
 	ADD R21, R20, R20
 	VLD1 (R20), [V2.D2]
 	ADD $16, R20, R22
 	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1326
+	TBNZ $1, R24, part351
 	VLD1 (R22), V3.D[0]
-	B part1325
+	B part350
 
-part1326:
+part351:
 	VLD1 (R22), [V3.D2]
 
-part1325:
+part350:
 	MOVD c+40(FP), R20
 	B wide2step
 
@@ -10706,14 +3515,14 @@ wide2step:
 	VLD1 (R16), [V16.D2]
 	ADD $16, R16, R22
 	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $1, R24, part1329
+	TBNZ $1, R24, part354
 	VLD1 (R22), V17.D[0]
-	B part1328
+	B part353
 
-part1329:
+part354:
 	VLD1 (R22), [V17.D2]
 
-part1328:
+part353:
 	ADD R19, R16, R16
 	VLD1R.P 8(R0), [V18.D2]
 	VFMLA V18.D2, V16.D2, V0.D2
@@ -10725,25 +3534,25 @@ part1328:
 	BNE wide2step
 	VST1 [V0.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1332
+	TBNZ $1, R24, part357
 	VST1 V1.D[0], (R22)
-	B part1331
+	B part356
 
-part1332:
+part357:
 	VST1 [V1.D2], (R22)
 
-part1331:
+part356:
 	ADD R21, R20, R20
 	VST1 [V2.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1335
+	TBNZ $1, R24, part360
 	VST1 V3.D[0], (R22)
-	B part1334
+	B part359
 
-part1335:
+part360:
 	VST1 [V3.D2], (R22)
 
-part1334:
+part359:
 	RET
 
 wide1:
@@ -10752,14 +3561,14 @@ wide1:
 	VLD1 (R20), [V0.D2]
 	ADD $16, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1338
+	TBNZ $1, R24, part363
 	VLD1 (R22), V1.D[0]
-	B part1337
+	B part362
 
-part1338:
+part363:
 	VLD1 (R22), [V1.D2]
 
-part1337:
+part362:
 	MOVD c+40(FP), R20
 	B wide1step
 
@@ -10771,14 +3580,14 @@ wide1step:
 	VLD1 (R16), [V16.D2]
 	ADD $16, R16, R22
 	VEOR V17.B16, V17.B16, V17.B16
-	TBNZ $1, R24, part1341
+	TBNZ $1, R24, part366
 	VLD1 (R22), V17.D[0]
-	B part1340
+	B part365
 
-part1341:
+part366:
 	VLD1 (R22), [V17.D2]
 
-part1340:
+part365:
 	ADD R19, R16, R16
 	VLD1R.P 8(R0), [V18.D2]
 	VFMLA V18.D2, V16.D2, V0.D2
@@ -10787,42 +3596,20 @@ part1340:
 	BNE wide1step
 	VST1 [V0.D2], (R20)
 	ADD $16, R20, R22
-	TBNZ $1, R24, part1344
+	TBNZ $1, R24, part369
 	VST1 V1.D[0], (R22)
-	B part1343
+	B part368
 
-part1344:
+part369:
 	VST1 [V1.D2], (R22)
 
-part1343:
+part368:
 	RET
 
 narrow:
 	MOVD rows+56(FP), R22
-	CMP $16, R22
-	BEQ slim16
-	CMP $15, R22
-	BEQ slim15
-	CMP $14, R22
-	BEQ slim14
-	CMP $13, R22
-	BEQ slim13
-	CMP $12, R22
-	BEQ slim12
-	CMP $11, R22
-	BEQ slim11
-	CMP $10, R22
-	BEQ slim10
-	CMP $9, R22
-	BEQ slim9
 	CMP $8, R22
 	BEQ slim8
-	CMP $7, R22
-	BEQ slim7
-	CMP $6, R22
-	BEQ slim6
-	CMP $5, R22
-	BEQ slim5
 	CMP $4, R22
 	BEQ slim4
 	CMP $3, R22
@@ -10830,2674 +3617,6 @@ narrow:
 	CMP $2, R22
 	BEQ slim2
 	B slim1
-
-slim16:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	ADD R23, R9, R10
-	ADD R23, R10, R11
-	ADD R23, R11, R12
-	ADD R23, R12, R13
-	ADD R23, R13, R14
-	ADD R23, R14, R15
-	MOVBU add+72(FP), R22
-	CBZ R22, slim16zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part1347
-	VLD1 (R22), V0.D[0]
-	B part1346
-
-part1347:
-	VLD1 (R22), [V0.D2]
-
-part1346:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1350
-	VLD1 (R22), V1.D[0]
-	B part1349
-
-part1350:
-	VLD1 (R22), [V1.D2]
-
-part1349:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part1353
-	VLD1 (R22), V2.D[0]
-	B part1352
-
-part1353:
-	VLD1 (R22), [V2.D2]
-
-part1352:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1356
-	VLD1 (R22), V3.D[0]
-	B part1355
-
-part1356:
-	VLD1 (R22), [V3.D2]
-
-part1355:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $1, R24, part1359
-	VLD1 (R22), V4.D[0]
-	B part1358
-
-part1359:
-	VLD1 (R22), [V4.D2]
-
-part1358:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1362
-	VLD1 (R22), V5.D[0]
-	B part1361
-
-part1362:
-	VLD1 (R22), [V5.D2]
-
-part1361:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $1, R24, part1365
-	VLD1 (R22), V6.D[0]
-	B part1364
-
-part1365:
-	VLD1 (R22), [V6.D2]
-
-part1364:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1368
-	VLD1 (R22), V7.D[0]
-	B part1367
-
-part1368:
-	VLD1 (R22), [V7.D2]
-
-part1367:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $1, R24, part1371
-	VLD1 (R22), V8.D[0]
-	B part1370
-
-part1371:
-	VLD1 (R22), [V8.D2]
-
-part1370:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $1, R24, part1374
-	VLD1 (R22), V9.D[0]
-	B part1373
-
-part1374:
-	VLD1 (R22), [V9.D2]
-
-part1373:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V10.B16, V10.B16, V10.B16
-	TBNZ $1, R24, part1377
-	VLD1 (R22), V10.D[0]
-	B part1376
-
-part1377:
-	VLD1 (R22), [V10.D2]
-
-part1376:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $1, R24, part1380
-	VLD1 (R22), V11.D[0]
-	B part1379
-
-part1380:
-	VLD1 (R22), [V11.D2]
-
-part1379:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V12.B16, V12.B16, V12.B16
-	TBNZ $1, R24, part1383
-	VLD1 (R22), V12.D[0]
-	B part1382
-
-part1383:
-	VLD1 (R22), [V12.D2]
-
-part1382:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V13.B16, V13.B16, V13.B16
-	TBNZ $1, R24, part1386
-	VLD1 (R22), V13.D[0]
-	B part1385
-
-part1386:
-	VLD1 (R22), [V13.D2]
-
-part1385:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V14.B16, V14.B16, V14.B16
-	TBNZ $1, R24, part1389
-	VLD1 (R22), V14.D[0]
-	B part1388
-
-part1389:
-	VLD1 (R22), [V14.D2]
-
-part1388:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V15.B16, V15.B16, V15.B16
-	TBNZ $1, R24, part1392
-	VLD1 (R22), V15.D[0]
-	B part1391
-
-part1392:
-	VLD1 (R22), [V15.D2]
-
-part1391:
-	MOVD c+40(FP), R20
-	B slim16step
-
-slim16zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-
-slim16step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part1395
-	VLD1 (R22), V16.D[0]
-	B part1394
-
-part1395:
-	VLD1 (R22), [V16.D2]
-
-part1394:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V1.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V2.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V3.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V4.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V5.D2
-	VLD1R.P 8(R6), [V24.D2]
-	VFMLA V24.D2, V16.D2, V6.D2
-	VLD1R.P 8(R7), [V25.D2]
-	VFMLA V25.D2, V16.D2, V7.D2
-	VLD1R.P 8(R8), [V18.D2]
-	VFMLA V18.D2, V16.D2, V8.D2
-	VLD1R.P 8(R9), [V19.D2]
-	VFMLA V19.D2, V16.D2, V9.D2
-	VLD1R.P 8(R10), [V20.D2]
-	VFMLA V20.D2, V16.D2, V10.D2
-	VLD1R.P 8(R11), [V21.D2]
-	VFMLA V21.D2, V16.D2, V11.D2
-	VLD1R.P 8(R12), [V22.D2]
-	VFMLA V22.D2, V16.D2, V12.D2
-	VLD1R.P 8(R13), [V23.D2]
-	VFMLA V23.D2, V16.D2, V13.D2
-	VLD1R.P 8(R14), [V24.D2]
-	VFMLA V24.D2, V16.D2, V14.D2
-	VLD1R.P 8(R15), [V25.D2]
-	VFMLA V25.D2, V16.D2, V15.D2
-	SUBS $1, R17, R17
-	BNE slim16step
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1398
-	VST1 V0.D[0], (R22)
-	B part1397
-
-part1398:
-	VST1 [V0.D2], (R22)
-
-part1397:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1401
-	VST1 V1.D[0], (R22)
-	B part1400
-
-part1401:
-	VST1 [V1.D2], (R22)
-
-part1400:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1404
-	VST1 V2.D[0], (R22)
-	B part1403
-
-part1404:
-	VST1 [V2.D2], (R22)
-
-part1403:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1407
-	VST1 V3.D[0], (R22)
-	B part1406
-
-part1407:
-	VST1 [V3.D2], (R22)
-
-part1406:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1410
-	VST1 V4.D[0], (R22)
-	B part1409
-
-part1410:
-	VST1 [V4.D2], (R22)
-
-part1409:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1413
-	VST1 V5.D[0], (R22)
-	B part1412
-
-part1413:
-	VST1 [V5.D2], (R22)
-
-part1412:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1416
-	VST1 V6.D[0], (R22)
-	B part1415
-
-part1416:
-	VST1 [V6.D2], (R22)
-
-part1415:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1419
-	VST1 V7.D[0], (R22)
-	B part1418
-
-part1419:
-	VST1 [V7.D2], (R22)
-
-part1418:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1422
-	VST1 V8.D[0], (R22)
-	B part1421
-
-part1422:
-	VST1 [V8.D2], (R22)
-
-part1421:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1425
-	VST1 V9.D[0], (R22)
-	B part1424
-
-part1425:
-	VST1 [V9.D2], (R22)
-
-part1424:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1428
-	VST1 V10.D[0], (R22)
-	B part1427
-
-part1428:
-	VST1 [V10.D2], (R22)
-
-part1427:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1431
-	VST1 V11.D[0], (R22)
-	B part1430
-
-part1431:
-	VST1 [V11.D2], (R22)
-
-part1430:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1434
-	VST1 V12.D[0], (R22)
-	B part1433
-
-part1434:
-	VST1 [V12.D2], (R22)
-
-part1433:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1437
-	VST1 V13.D[0], (R22)
-	B part1436
-
-part1437:
-	VST1 [V13.D2], (R22)
-
-part1436:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1440
-	VST1 V14.D[0], (R22)
-	B part1439
-
-part1440:
-	VST1 [V14.D2], (R22)
-
-part1439:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1443
-	VST1 V15.D[0], (R22)
-	B part1442
-
-part1443:
-	VST1 [V15.D2], (R22)
-
-part1442:
-	RET
-
-slim15:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	ADD R23, R9, R10
-	ADD R23, R10, R11
-	ADD R23, R11, R12
-	ADD R23, R12, R13
-	ADD R23, R13, R14
-	MOVBU add+72(FP), R22
-	CBZ R22, slim15zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part1446
-	VLD1 (R22), V0.D[0]
-	B part1445
-
-part1446:
-	VLD1 (R22), [V0.D2]
-
-part1445:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1449
-	VLD1 (R22), V1.D[0]
-	B part1448
-
-part1449:
-	VLD1 (R22), [V1.D2]
-
-part1448:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part1452
-	VLD1 (R22), V2.D[0]
-	B part1451
-
-part1452:
-	VLD1 (R22), [V2.D2]
-
-part1451:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1455
-	VLD1 (R22), V3.D[0]
-	B part1454
-
-part1455:
-	VLD1 (R22), [V3.D2]
-
-part1454:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $1, R24, part1458
-	VLD1 (R22), V4.D[0]
-	B part1457
-
-part1458:
-	VLD1 (R22), [V4.D2]
-
-part1457:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1461
-	VLD1 (R22), V5.D[0]
-	B part1460
-
-part1461:
-	VLD1 (R22), [V5.D2]
-
-part1460:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $1, R24, part1464
-	VLD1 (R22), V6.D[0]
-	B part1463
-
-part1464:
-	VLD1 (R22), [V6.D2]
-
-part1463:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1467
-	VLD1 (R22), V7.D[0]
-	B part1466
-
-part1467:
-	VLD1 (R22), [V7.D2]
-
-part1466:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $1, R24, part1470
-	VLD1 (R22), V8.D[0]
-	B part1469
-
-part1470:
-	VLD1 (R22), [V8.D2]
-
-part1469:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $1, R24, part1473
-	VLD1 (R22), V9.D[0]
-	B part1472
-
-part1473:
-	VLD1 (R22), [V9.D2]
-
-part1472:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V10.B16, V10.B16, V10.B16
-	TBNZ $1, R24, part1476
-	VLD1 (R22), V10.D[0]
-	B part1475
-
-part1476:
-	VLD1 (R22), [V10.D2]
-
-part1475:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $1, R24, part1479
-	VLD1 (R22), V11.D[0]
-	B part1478
-
-part1479:
-	VLD1 (R22), [V11.D2]
-
-part1478:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V12.B16, V12.B16, V12.B16
-	TBNZ $1, R24, part1482
-	VLD1 (R22), V12.D[0]
-	B part1481
-
-part1482:
-	VLD1 (R22), [V12.D2]
-
-part1481:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V13.B16, V13.B16, V13.B16
-	TBNZ $1, R24, part1485
-	VLD1 (R22), V13.D[0]
-	B part1484
-
-part1485:
-	VLD1 (R22), [V13.D2]
-
-part1484:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V14.B16, V14.B16, V14.B16
-	TBNZ $1, R24, part1488
-	VLD1 (R22), V14.D[0]
-	B part1487
-
-part1488:
-	VLD1 (R22), [V14.D2]
-
-part1487:
-	MOVD c+40(FP), R20
-	B slim15step
-
-slim15zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-
-slim15step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part1491
-	VLD1 (R22), V16.D[0]
-	B part1490
-
-part1491:
-	VLD1 (R22), [V16.D2]
-
-part1490:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V1.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V2.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V3.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V4.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V5.D2
-	VLD1R.P 8(R6), [V24.D2]
-	VFMLA V24.D2, V16.D2, V6.D2
-	VLD1R.P 8(R7), [V25.D2]
-	VFMLA V25.D2, V16.D2, V7.D2
-	VLD1R.P 8(R8), [V18.D2]
-	VFMLA V18.D2, V16.D2, V8.D2
-	VLD1R.P 8(R9), [V19.D2]
-	VFMLA V19.D2, V16.D2, V9.D2
-	VLD1R.P 8(R10), [V20.D2]
-	VFMLA V20.D2, V16.D2, V10.D2
-	VLD1R.P 8(R11), [V21.D2]
-	VFMLA V21.D2, V16.D2, V11.D2
-	VLD1R.P 8(R12), [V22.D2]
-	VFMLA V22.D2, V16.D2, V12.D2
-	VLD1R.P 8(R13), [V23.D2]
-	VFMLA V23.D2, V16.D2, V13.D2
-	VLD1R.P 8(R14), [V24.D2]
-	VFMLA V24.D2, V16.D2, V14.D2
-	SUBS $1, R17, R17
-	BNE slim15step
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1494
-	VST1 V0.D[0], (R22)
-	B part1493
-
-part1494:
-	VST1 [V0.D2], (R22)
-
-part1493:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1497
-	VST1 V1.D[0], (R22)
-	B part1496
-
-part1497:
-	VST1 [V1.D2], (R22)
-
-part1496:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1500
-	VST1 V2.D[0], (R22)
-	B part1499
-
-part1500:
-	VST1 [V2.D2], (R22)
-
-part1499:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1503
-	VST1 V3.D[0], (R22)
-	B part1502
-
-part1503:
-	VST1 [V3.D2], (R22)
-
-part1502:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1506
-	VST1 V4.D[0], (R22)
-	B part1505
-
-part1506:
-	VST1 [V4.D2], (R22)
-
-part1505:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1509
-	VST1 V5.D[0], (R22)
-	B part1508
-
-part1509:
-	VST1 [V5.D2], (R22)
-
-part1508:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1512
-	VST1 V6.D[0], (R22)
-	B part1511
-
-part1512:
-	VST1 [V6.D2], (R22)
-
-part1511:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1515
-	VST1 V7.D[0], (R22)
-	B part1514
-
-part1515:
-	VST1 [V7.D2], (R22)
-
-part1514:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1518
-	VST1 V8.D[0], (R22)
-	B part1517
-
-part1518:
-	VST1 [V8.D2], (R22)
-
-part1517:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1521
-	VST1 V9.D[0], (R22)
-	B part1520
-
-part1521:
-	VST1 [V9.D2], (R22)
-
-part1520:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1524
-	VST1 V10.D[0], (R22)
-	B part1523
-
-part1524:
-	VST1 [V10.D2], (R22)
-
-part1523:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1527
-	VST1 V11.D[0], (R22)
-	B part1526
-
-part1527:
-	VST1 [V11.D2], (R22)
-
-part1526:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1530
-	VST1 V12.D[0], (R22)
-	B part1529
-
-part1530:
-	VST1 [V12.D2], (R22)
-
-part1529:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1533
-	VST1 V13.D[0], (R22)
-	B part1532
-
-part1533:
-	VST1 [V13.D2], (R22)
-
-part1532:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1536
-	VST1 V14.D[0], (R22)
-	B part1535
-
-part1536:
-	VST1 [V14.D2], (R22)
-
-part1535:
-	RET
-
-slim14:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	ADD R23, R9, R10
-	ADD R23, R10, R11
-	ADD R23, R11, R12
-	ADD R23, R12, R13
-	MOVBU add+72(FP), R22
-	CBZ R22, slim14zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part1539
-	VLD1 (R22), V0.D[0]
-	B part1538
-
-part1539:
-	VLD1 (R22), [V0.D2]
-
-part1538:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1542
-	VLD1 (R22), V1.D[0]
-	B part1541
-
-part1542:
-	VLD1 (R22), [V1.D2]
-
-part1541:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part1545
-	VLD1 (R22), V2.D[0]
-	B part1544
-
-part1545:
-	VLD1 (R22), [V2.D2]
-
-part1544:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1548
-	VLD1 (R22), V3.D[0]
-	B part1547
-
-part1548:
-	VLD1 (R22), [V3.D2]
-
-part1547:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $1, R24, part1551
-	VLD1 (R22), V4.D[0]
-	B part1550
-
-part1551:
-	VLD1 (R22), [V4.D2]
-
-part1550:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1554
-	VLD1 (R22), V5.D[0]
-	B part1553
-
-part1554:
-	VLD1 (R22), [V5.D2]
-
-part1553:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $1, R24, part1557
-	VLD1 (R22), V6.D[0]
-	B part1556
-
-part1557:
-	VLD1 (R22), [V6.D2]
-
-part1556:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1560
-	VLD1 (R22), V7.D[0]
-	B part1559
-
-part1560:
-	VLD1 (R22), [V7.D2]
-
-part1559:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $1, R24, part1563
-	VLD1 (R22), V8.D[0]
-	B part1562
-
-part1563:
-	VLD1 (R22), [V8.D2]
-
-part1562:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $1, R24, part1566
-	VLD1 (R22), V9.D[0]
-	B part1565
-
-part1566:
-	VLD1 (R22), [V9.D2]
-
-part1565:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V10.B16, V10.B16, V10.B16
-	TBNZ $1, R24, part1569
-	VLD1 (R22), V10.D[0]
-	B part1568
-
-part1569:
-	VLD1 (R22), [V10.D2]
-
-part1568:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $1, R24, part1572
-	VLD1 (R22), V11.D[0]
-	B part1571
-
-part1572:
-	VLD1 (R22), [V11.D2]
-
-part1571:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V12.B16, V12.B16, V12.B16
-	TBNZ $1, R24, part1575
-	VLD1 (R22), V12.D[0]
-	B part1574
-
-part1575:
-	VLD1 (R22), [V12.D2]
-
-part1574:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V13.B16, V13.B16, V13.B16
-	TBNZ $1, R24, part1578
-	VLD1 (R22), V13.D[0]
-	B part1577
-
-part1578:
-	VLD1 (R22), [V13.D2]
-
-part1577:
-	MOVD c+40(FP), R20
-	B slim14step
-
-slim14zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-
-slim14step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part1581
-	VLD1 (R22), V16.D[0]
-	B part1580
-
-part1581:
-	VLD1 (R22), [V16.D2]
-
-part1580:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V1.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V2.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V3.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V4.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V5.D2
-	VLD1R.P 8(R6), [V24.D2]
-	VFMLA V24.D2, V16.D2, V6.D2
-	VLD1R.P 8(R7), [V25.D2]
-	VFMLA V25.D2, V16.D2, V7.D2
-	VLD1R.P 8(R8), [V18.D2]
-	VFMLA V18.D2, V16.D2, V8.D2
-	VLD1R.P 8(R9), [V19.D2]
-	VFMLA V19.D2, V16.D2, V9.D2
-	VLD1R.P 8(R10), [V20.D2]
-	VFMLA V20.D2, V16.D2, V10.D2
-	VLD1R.P 8(R11), [V21.D2]
-	VFMLA V21.D2, V16.D2, V11.D2
-	VLD1R.P 8(R12), [V22.D2]
-	VFMLA V22.D2, V16.D2, V12.D2
-	VLD1R.P 8(R13), [V23.D2]
-	VFMLA V23.D2, V16.D2, V13.D2
-	SUBS $1, R17, R17
-	BNE slim14step
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1584
-	VST1 V0.D[0], (R22)
-	B part1583
-
-part1584:
-	VST1 [V0.D2], (R22)
-
-part1583:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1587
-	VST1 V1.D[0], (R22)
-	B part1586
-
-part1587:
-	VST1 [V1.D2], (R22)
-
-part1586:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1590
-	VST1 V2.D[0], (R22)
-	B part1589
-
-part1590:
-	VST1 [V2.D2], (R22)
-
-part1589:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1593
-	VST1 V3.D[0], (R22)
-	B part1592
-
-part1593:
-	VST1 [V3.D2], (R22)
-
-part1592:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1596
-	VST1 V4.D[0], (R22)
-	B part1595
-
-part1596:
-	VST1 [V4.D2], (R22)
-
-part1595:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1599
-	VST1 V5.D[0], (R22)
-	B part1598
-
-part1599:
-	VST1 [V5.D2], (R22)
-
-part1598:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1602
-	VST1 V6.D[0], (R22)
-	B part1601
-
-part1602:
-	VST1 [V6.D2], (R22)
-
-part1601:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1605
-	VST1 V7.D[0], (R22)
-	B part1604
-
-part1605:
-	VST1 [V7.D2], (R22)
-
-part1604:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1608
-	VST1 V8.D[0], (R22)
-	B part1607
-
-part1608:
-	VST1 [V8.D2], (R22)
-
-part1607:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1611
-	VST1 V9.D[0], (R22)
-	B part1610
-
-part1611:
-	VST1 [V9.D2], (R22)
-
-part1610:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1614
-	VST1 V10.D[0], (R22)
-	B part1613
-
-part1614:
-	VST1 [V10.D2], (R22)
-
-part1613:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1617
-	VST1 V11.D[0], (R22)
-	B part1616
-
-part1617:
-	VST1 [V11.D2], (R22)
-
-part1616:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1620
-	VST1 V12.D[0], (R22)
-	B part1619
-
-part1620:
-	VST1 [V12.D2], (R22)
-
-part1619:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1623
-	VST1 V13.D[0], (R22)
-	B part1622
-
-part1623:
-	VST1 [V13.D2], (R22)
-
-part1622:
-	RET
-
-slim13:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	ADD R23, R9, R10
-	ADD R23, R10, R11
-	ADD R23, R11, R12
-	MOVBU add+72(FP), R22
-	CBZ R22, slim13zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part1626
-	VLD1 (R22), V0.D[0]
-	B part1625
-
-part1626:
-	VLD1 (R22), [V0.D2]
-
-part1625:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1629
-	VLD1 (R22), V1.D[0]
-	B part1628
-
-part1629:
-	VLD1 (R22), [V1.D2]
-
-part1628:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part1632
-	VLD1 (R22), V2.D[0]
-	B part1631
-
-part1632:
-	VLD1 (R22), [V2.D2]
-
-part1631:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1635
-	VLD1 (R22), V3.D[0]
-	B part1634
-
-part1635:
-	VLD1 (R22), [V3.D2]
-
-part1634:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $1, R24, part1638
-	VLD1 (R22), V4.D[0]
-	B part1637
-
-part1638:
-	VLD1 (R22), [V4.D2]
-
-part1637:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1641
-	VLD1 (R22), V5.D[0]
-	B part1640
-
-part1641:
-	VLD1 (R22), [V5.D2]
-
-part1640:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $1, R24, part1644
-	VLD1 (R22), V6.D[0]
-	B part1643
-
-part1644:
-	VLD1 (R22), [V6.D2]
-
-part1643:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1647
-	VLD1 (R22), V7.D[0]
-	B part1646
-
-part1647:
-	VLD1 (R22), [V7.D2]
-
-part1646:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $1, R24, part1650
-	VLD1 (R22), V8.D[0]
-	B part1649
-
-part1650:
-	VLD1 (R22), [V8.D2]
-
-part1649:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $1, R24, part1653
-	VLD1 (R22), V9.D[0]
-	B part1652
-
-part1653:
-	VLD1 (R22), [V9.D2]
-
-part1652:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V10.B16, V10.B16, V10.B16
-	TBNZ $1, R24, part1656
-	VLD1 (R22), V10.D[0]
-	B part1655
-
-part1656:
-	VLD1 (R22), [V10.D2]
-
-part1655:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $1, R24, part1659
-	VLD1 (R22), V11.D[0]
-	B part1658
-
-part1659:
-	VLD1 (R22), [V11.D2]
-
-part1658:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V12.B16, V12.B16, V12.B16
-	TBNZ $1, R24, part1662
-	VLD1 (R22), V12.D[0]
-	B part1661
-
-part1662:
-	VLD1 (R22), [V12.D2]
-
-part1661:
-	MOVD c+40(FP), R20
-	B slim13step
-
-slim13zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-
-slim13step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part1665
-	VLD1 (R22), V16.D[0]
-	B part1664
-
-part1665:
-	VLD1 (R22), [V16.D2]
-
-part1664:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V1.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V2.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V3.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V4.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V5.D2
-	VLD1R.P 8(R6), [V24.D2]
-	VFMLA V24.D2, V16.D2, V6.D2
-	VLD1R.P 8(R7), [V25.D2]
-	VFMLA V25.D2, V16.D2, V7.D2
-	VLD1R.P 8(R8), [V18.D2]
-	VFMLA V18.D2, V16.D2, V8.D2
-	VLD1R.P 8(R9), [V19.D2]
-	VFMLA V19.D2, V16.D2, V9.D2
-	VLD1R.P 8(R10), [V20.D2]
-	VFMLA V20.D2, V16.D2, V10.D2
-	VLD1R.P 8(R11), [V21.D2]
-	VFMLA V21.D2, V16.D2, V11.D2
-	VLD1R.P 8(R12), [V22.D2]
-	VFMLA V22.D2, V16.D2, V12.D2
-	SUBS $1, R17, R17
-	BNE slim13step
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1668
-	VST1 V0.D[0], (R22)
-	B part1667
-
-part1668:
-	VST1 [V0.D2], (R22)
-
-part1667:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1671
-	VST1 V1.D[0], (R22)
-	B part1670
-
-part1671:
-	VST1 [V1.D2], (R22)
-
-part1670:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1674
-	VST1 V2.D[0], (R22)
-	B part1673
-
-part1674:
-	VST1 [V2.D2], (R22)
-
-part1673:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1677
-	VST1 V3.D[0], (R22)
-	B part1676
-
-part1677:
-	VST1 [V3.D2], (R22)
-
-part1676:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1680
-	VST1 V4.D[0], (R22)
-	B part1679
-
-part1680:
-	VST1 [V4.D2], (R22)
-
-part1679:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1683
-	VST1 V5.D[0], (R22)
-	B part1682
-
-part1683:
-	VST1 [V5.D2], (R22)
-
-part1682:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1686
-	VST1 V6.D[0], (R22)
-	B part1685
-
-part1686:
-	VST1 [V6.D2], (R22)
-
-part1685:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1689
-	VST1 V7.D[0], (R22)
-	B part1688
-
-part1689:
-	VST1 [V7.D2], (R22)
-
-part1688:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1692
-	VST1 V8.D[0], (R22)
-	B part1691
-
-part1692:
-	VST1 [V8.D2], (R22)
-
-part1691:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1695
-	VST1 V9.D[0], (R22)
-	B part1694
-
-part1695:
-	VST1 [V9.D2], (R22)
-
-part1694:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1698
-	VST1 V10.D[0], (R22)
-	B part1697
-
-part1698:
-	VST1 [V10.D2], (R22)
-
-part1697:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1701
-	VST1 V11.D[0], (R22)
-	B part1700
-
-part1701:
-	VST1 [V11.D2], (R22)
-
-part1700:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1704
-	VST1 V12.D[0], (R22)
-	B part1703
-
-part1704:
-	VST1 [V12.D2], (R22)
-
-part1703:
-	RET
-
-slim12:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	ADD R23, R9, R10
-	ADD R23, R10, R11
-	MOVBU add+72(FP), R22
-	CBZ R22, slim12zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part1707
-	VLD1 (R22), V0.D[0]
-	B part1706
-
-part1707:
-	VLD1 (R22), [V0.D2]
-
-part1706:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1710
-	VLD1 (R22), V1.D[0]
-	B part1709
-
-part1710:
-	VLD1 (R22), [V1.D2]
-
-part1709:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part1713
-	VLD1 (R22), V2.D[0]
-	B part1712
-
-part1713:
-	VLD1 (R22), [V2.D2]
-
-part1712:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1716
-	VLD1 (R22), V3.D[0]
-	B part1715
-
-part1716:
-	VLD1 (R22), [V3.D2]
-
-part1715:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $1, R24, part1719
-	VLD1 (R22), V4.D[0]
-	B part1718
-
-part1719:
-	VLD1 (R22), [V4.D2]
-
-part1718:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1722
-	VLD1 (R22), V5.D[0]
-	B part1721
-
-part1722:
-	VLD1 (R22), [V5.D2]
-
-part1721:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $1, R24, part1725
-	VLD1 (R22), V6.D[0]
-	B part1724
-
-part1725:
-	VLD1 (R22), [V6.D2]
-
-part1724:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1728
-	VLD1 (R22), V7.D[0]
-	B part1727
-
-part1728:
-	VLD1 (R22), [V7.D2]
-
-part1727:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $1, R24, part1731
-	VLD1 (R22), V8.D[0]
-	B part1730
-
-part1731:
-	VLD1 (R22), [V8.D2]
-
-part1730:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $1, R24, part1734
-	VLD1 (R22), V9.D[0]
-	B part1733
-
-part1734:
-	VLD1 (R22), [V9.D2]
-
-part1733:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V10.B16, V10.B16, V10.B16
-	TBNZ $1, R24, part1737
-	VLD1 (R22), V10.D[0]
-	B part1736
-
-part1737:
-	VLD1 (R22), [V10.D2]
-
-part1736:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V11.B16, V11.B16, V11.B16
-	TBNZ $1, R24, part1740
-	VLD1 (R22), V11.D[0]
-	B part1739
-
-part1740:
-	VLD1 (R22), [V11.D2]
-
-part1739:
-	MOVD c+40(FP), R20
-	B slim12step
-
-slim12zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-
-slim12step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part1743
-	VLD1 (R22), V16.D[0]
-	B part1742
-
-part1743:
-	VLD1 (R22), [V16.D2]
-
-part1742:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V1.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V2.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V3.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V4.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V5.D2
-	VLD1R.P 8(R6), [V24.D2]
-	VFMLA V24.D2, V16.D2, V6.D2
-	VLD1R.P 8(R7), [V25.D2]
-	VFMLA V25.D2, V16.D2, V7.D2
-	VLD1R.P 8(R8), [V18.D2]
-	VFMLA V18.D2, V16.D2, V8.D2
-	VLD1R.P 8(R9), [V19.D2]
-	VFMLA V19.D2, V16.D2, V9.D2
-	VLD1R.P 8(R10), [V20.D2]
-	VFMLA V20.D2, V16.D2, V10.D2
-	VLD1R.P 8(R11), [V21.D2]
-	VFMLA V21.D2, V16.D2, V11.D2
-	SUBS $1, R17, R17
-	BNE slim12step
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1746
-	VST1 V0.D[0], (R22)
-	B part1745
-
-part1746:
-	VST1 [V0.D2], (R22)
-
-part1745:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1749
-	VST1 V1.D[0], (R22)
-	B part1748
-
-part1749:
-	VST1 [V1.D2], (R22)
-
-part1748:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1752
-	VST1 V2.D[0], (R22)
-	B part1751
-
-part1752:
-	VST1 [V2.D2], (R22)
-
-part1751:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1755
-	VST1 V3.D[0], (R22)
-	B part1754
-
-part1755:
-	VST1 [V3.D2], (R22)
-
-part1754:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1758
-	VST1 V4.D[0], (R22)
-	B part1757
-
-part1758:
-	VST1 [V4.D2], (R22)
-
-part1757:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1761
-	VST1 V5.D[0], (R22)
-	B part1760
-
-part1761:
-	VST1 [V5.D2], (R22)
-
-part1760:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1764
-	VST1 V6.D[0], (R22)
-	B part1763
-
-part1764:
-	VST1 [V6.D2], (R22)
-
-part1763:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1767
-	VST1 V7.D[0], (R22)
-	B part1766
-
-part1767:
-	VST1 [V7.D2], (R22)
-
-part1766:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1770
-	VST1 V8.D[0], (R22)
-	B part1769
-
-part1770:
-	VST1 [V8.D2], (R22)
-
-part1769:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1773
-	VST1 V9.D[0], (R22)
-	B part1772
-
-part1773:
-	VST1 [V9.D2], (R22)
-
-part1772:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1776
-	VST1 V10.D[0], (R22)
-	B part1775
-
-part1776:
-	VST1 [V10.D2], (R22)
-
-part1775:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1779
-	VST1 V11.D[0], (R22)
-	B part1778
-
-part1779:
-	VST1 [V11.D2], (R22)
-
-part1778:
-	RET
-
-slim11:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	ADD R23, R9, R10
-	MOVBU add+72(FP), R22
-	CBZ R22, slim11zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part1782
-	VLD1 (R22), V0.D[0]
-	B part1781
-
-part1782:
-	VLD1 (R22), [V0.D2]
-
-part1781:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1785
-	VLD1 (R22), V1.D[0]
-	B part1784
-
-part1785:
-	VLD1 (R22), [V1.D2]
-
-part1784:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part1788
-	VLD1 (R22), V2.D[0]
-	B part1787
-
-part1788:
-	VLD1 (R22), [V2.D2]
-
-part1787:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1791
-	VLD1 (R22), V3.D[0]
-	B part1790
-
-part1791:
-	VLD1 (R22), [V3.D2]
-
-part1790:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $1, R24, part1794
-	VLD1 (R22), V4.D[0]
-	B part1793
-
-part1794:
-	VLD1 (R22), [V4.D2]
-
-part1793:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1797
-	VLD1 (R22), V5.D[0]
-	B part1796
-
-part1797:
-	VLD1 (R22), [V5.D2]
-
-part1796:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $1, R24, part1800
-	VLD1 (R22), V6.D[0]
-	B part1799
-
-part1800:
-	VLD1 (R22), [V6.D2]
-
-part1799:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1803
-	VLD1 (R22), V7.D[0]
-	B part1802
-
-part1803:
-	VLD1 (R22), [V7.D2]
-
-part1802:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $1, R24, part1806
-	VLD1 (R22), V8.D[0]
-	B part1805
-
-part1806:
-	VLD1 (R22), [V8.D2]
-
-part1805:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $1, R24, part1809
-	VLD1 (R22), V9.D[0]
-	B part1808
-
-part1809:
-	VLD1 (R22), [V9.D2]
-
-part1808:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V10.B16, V10.B16, V10.B16
-	TBNZ $1, R24, part1812
-	VLD1 (R22), V10.D[0]
-	B part1811
-
-part1812:
-	VLD1 (R22), [V10.D2]
-
-part1811:
-	MOVD c+40(FP), R20
-	B slim11step
-
-slim11zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-
-slim11step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part1815
-	VLD1 (R22), V16.D[0]
-	B part1814
-
-part1815:
-	VLD1 (R22), [V16.D2]
-
-part1814:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V1.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V2.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V3.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V4.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V5.D2
-	VLD1R.P 8(R6), [V24.D2]
-	VFMLA V24.D2, V16.D2, V6.D2
-	VLD1R.P 8(R7), [V25.D2]
-	VFMLA V25.D2, V16.D2, V7.D2
-	VLD1R.P 8(R8), [V18.D2]
-	VFMLA V18.D2, V16.D2, V8.D2
-	VLD1R.P 8(R9), [V19.D2]
-	VFMLA V19.D2, V16.D2, V9.D2
-	VLD1R.P 8(R10), [V20.D2]
-	VFMLA V20.D2, V16.D2, V10.D2
-	SUBS $1, R17, R17
-	BNE slim11step
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1818
-	VST1 V0.D[0], (R22)
-	B part1817
-
-part1818:
-	VST1 [V0.D2], (R22)
-
-part1817:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1821
-	VST1 V1.D[0], (R22)
-	B part1820
-
-part1821:
-	VST1 [V1.D2], (R22)
-
-part1820:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1824
-	VST1 V2.D[0], (R22)
-	B part1823
-
-part1824:
-	VST1 [V2.D2], (R22)
-
-part1823:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1827
-	VST1 V3.D[0], (R22)
-	B part1826
-
-part1827:
-	VST1 [V3.D2], (R22)
-
-part1826:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1830
-	VST1 V4.D[0], (R22)
-	B part1829
-
-part1830:
-	VST1 [V4.D2], (R22)
-
-part1829:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1833
-	VST1 V5.D[0], (R22)
-	B part1832
-
-part1833:
-	VST1 [V5.D2], (R22)
-
-part1832:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1836
-	VST1 V6.D[0], (R22)
-	B part1835
-
-part1836:
-	VST1 [V6.D2], (R22)
-
-part1835:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1839
-	VST1 V7.D[0], (R22)
-	B part1838
-
-part1839:
-	VST1 [V7.D2], (R22)
-
-part1838:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1842
-	VST1 V8.D[0], (R22)
-	B part1841
-
-part1842:
-	VST1 [V8.D2], (R22)
-
-part1841:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1845
-	VST1 V9.D[0], (R22)
-	B part1844
-
-part1845:
-	VST1 [V9.D2], (R22)
-
-part1844:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1848
-	VST1 V10.D[0], (R22)
-	B part1847
-
-part1848:
-	VST1 [V10.D2], (R22)
-
-part1847:
-	RET
-
-slim10:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	ADD R23, R8, R9
-	MOVBU add+72(FP), R22
-	CBZ R22, slim10zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part1851
-	VLD1 (R22), V0.D[0]
-	B part1850
-
-part1851:
-	VLD1 (R22), [V0.D2]
-
-part1850:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1854
-	VLD1 (R22), V1.D[0]
-	B part1853
-
-part1854:
-	VLD1 (R22), [V1.D2]
-
-part1853:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part1857
-	VLD1 (R22), V2.D[0]
-	B part1856
-
-part1857:
-	VLD1 (R22), [V2.D2]
-
-part1856:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1860
-	VLD1 (R22), V3.D[0]
-	B part1859
-
-part1860:
-	VLD1 (R22), [V3.D2]
-
-part1859:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $1, R24, part1863
-	VLD1 (R22), V4.D[0]
-	B part1862
-
-part1863:
-	VLD1 (R22), [V4.D2]
-
-part1862:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1866
-	VLD1 (R22), V5.D[0]
-	B part1865
-
-part1866:
-	VLD1 (R22), [V5.D2]
-
-part1865:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $1, R24, part1869
-	VLD1 (R22), V6.D[0]
-	B part1868
-
-part1869:
-	VLD1 (R22), [V6.D2]
-
-part1868:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1872
-	VLD1 (R22), V7.D[0]
-	B part1871
-
-part1872:
-	VLD1 (R22), [V7.D2]
-
-part1871:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $1, R24, part1875
-	VLD1 (R22), V8.D[0]
-	B part1874
-
-part1875:
-	VLD1 (R22), [V8.D2]
-
-part1874:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V9.B16, V9.B16, V9.B16
-	TBNZ $1, R24, part1878
-	VLD1 (R22), V9.D[0]
-	B part1877
-
-part1878:
-	VLD1 (R22), [V9.D2]
-
-part1877:
-	MOVD c+40(FP), R20
-	B slim10step
-
-slim10zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-
-slim10step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part1881
-	VLD1 (R22), V16.D[0]
-	B part1880
-
-part1881:
-	VLD1 (R22), [V16.D2]
-
-part1880:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V1.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V2.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V3.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V4.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V5.D2
-	VLD1R.P 8(R6), [V24.D2]
-	VFMLA V24.D2, V16.D2, V6.D2
-	VLD1R.P 8(R7), [V25.D2]
-	VFMLA V25.D2, V16.D2, V7.D2
-	VLD1R.P 8(R8), [V18.D2]
-	VFMLA V18.D2, V16.D2, V8.D2
-	VLD1R.P 8(R9), [V19.D2]
-	VFMLA V19.D2, V16.D2, V9.D2
-	SUBS $1, R17, R17
-	BNE slim10step
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1884
-	VST1 V0.D[0], (R22)
-	B part1883
-
-part1884:
-	VST1 [V0.D2], (R22)
-
-part1883:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1887
-	VST1 V1.D[0], (R22)
-	B part1886
-
-part1887:
-	VST1 [V1.D2], (R22)
-
-part1886:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1890
-	VST1 V2.D[0], (R22)
-	B part1889
-
-part1890:
-	VST1 [V2.D2], (R22)
-
-part1889:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1893
-	VST1 V3.D[0], (R22)
-	B part1892
-
-part1893:
-	VST1 [V3.D2], (R22)
-
-part1892:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1896
-	VST1 V4.D[0], (R22)
-	B part1895
-
-part1896:
-	VST1 [V4.D2], (R22)
-
-part1895:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1899
-	VST1 V5.D[0], (R22)
-	B part1898
-
-part1899:
-	VST1 [V5.D2], (R22)
-
-part1898:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1902
-	VST1 V6.D[0], (R22)
-	B part1901
-
-part1902:
-	VST1 [V6.D2], (R22)
-
-part1901:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1905
-	VST1 V7.D[0], (R22)
-	B part1904
-
-part1905:
-	VST1 [V7.D2], (R22)
-
-part1904:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1908
-	VST1 V8.D[0], (R22)
-	B part1907
-
-part1908:
-	VST1 [V8.D2], (R22)
-
-part1907:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1911
-	VST1 V9.D[0], (R22)
-	B part1910
-
-part1911:
-	VST1 [V9.D2], (R22)
-
-part1910:
-	RET
-
-slim9:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	ADD R23, R6, R7
-	ADD R23, R7, R8
-	MOVBU add+72(FP), R22
-	CBZ R22, slim9zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part1914
-	VLD1 (R22), V0.D[0]
-	B part1913
-
-part1914:
-	VLD1 (R22), [V0.D2]
-
-part1913:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1917
-	VLD1 (R22), V1.D[0]
-	B part1916
-
-part1917:
-	VLD1 (R22), [V1.D2]
-
-part1916:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part1920
-	VLD1 (R22), V2.D[0]
-	B part1919
-
-part1920:
-	VLD1 (R22), [V2.D2]
-
-part1919:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1923
-	VLD1 (R22), V3.D[0]
-	B part1922
-
-part1923:
-	VLD1 (R22), [V3.D2]
-
-part1922:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $1, R24, part1926
-	VLD1 (R22), V4.D[0]
-	B part1925
-
-part1926:
-	VLD1 (R22), [V4.D2]
-
-part1925:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1929
-	VLD1 (R22), V5.D[0]
-	B part1928
-
-part1929:
-	VLD1 (R22), [V5.D2]
-
-part1928:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $1, R24, part1932
-	VLD1 (R22), V6.D[0]
-	B part1931
-
-part1932:
-	VLD1 (R22), [V6.D2]
-
-part1931:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1935
-	VLD1 (R22), V7.D[0]
-	B part1934
-
-part1935:
-	VLD1 (R22), [V7.D2]
-
-part1934:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V8.B16, V8.B16, V8.B16
-	TBNZ $1, R24, part1938
-	VLD1 (R22), V8.D[0]
-	B part1937
-
-part1938:
-	VLD1 (R22), [V8.D2]
-
-part1937:
-	MOVD c+40(FP), R20
-	B slim9step
-
-slim9zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-
-slim9step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part1941
-	VLD1 (R22), V16.D[0]
-	B part1940
-
-part1941:
-	VLD1 (R22), [V16.D2]
-
-part1940:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V1.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V2.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V3.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V4.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V5.D2
-	VLD1R.P 8(R6), [V24.D2]
-	VFMLA V24.D2, V16.D2, V6.D2
-	VLD1R.P 8(R7), [V25.D2]
-	VFMLA V25.D2, V16.D2, V7.D2
-	VLD1R.P 8(R8), [V18.D2]
-	VFMLA V18.D2, V16.D2, V8.D2
-	SUBS $1, R17, R17
-	BNE slim9step
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1944
-	VST1 V0.D[0], (R22)
-	B part1943
-
-part1944:
-	VST1 [V0.D2], (R22)
-
-part1943:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1947
-	VST1 V1.D[0], (R22)
-	B part1946
-
-part1947:
-	VST1 [V1.D2], (R22)
-
-part1946:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1950
-	VST1 V2.D[0], (R22)
-	B part1949
-
-part1950:
-	VST1 [V2.D2], (R22)
-
-part1949:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1953
-	VST1 V3.D[0], (R22)
-	B part1952
-
-part1953:
-	VST1 [V3.D2], (R22)
-
-part1952:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1956
-	VST1 V4.D[0], (R22)
-	B part1955
-
-part1956:
-	VST1 [V4.D2], (R22)
-
-part1955:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1959
-	VST1 V5.D[0], (R22)
-	B part1958
-
-part1959:
-	VST1 [V5.D2], (R22)
-
-part1958:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1962
-	VST1 V6.D[0], (R22)
-	B part1961
-
-part1962:
-	VST1 [V6.D2], (R22)
-
-part1961:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1965
-	VST1 V7.D[0], (R22)
-	B part1964
-
-part1965:
-	VST1 [V7.D2], (R22)
-
-part1964:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part1968
-	VST1 V8.D[0], (R22)
-	B part1967
-
-part1968:
-	VST1 [V8.D2], (R22)
-
-part1967:
-	RET
 
 slim8:
 	ADD R23, R0, R1
@@ -13511,91 +3630,91 @@ slim8:
 	CBZ R22, slim8zero
 	ADD $0, R20, R22
 	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part1971
+	TBNZ $1, R24, part372
 	VLD1 (R22), V0.D[0]
-	B part1970
+	B part371
 
-part1971:
+part372:
 	VLD1 (R22), [V0.D2]
 
-part1970:
+part371:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part1974
+	TBNZ $1, R24, part375
 	VLD1 (R22), V1.D[0]
-	B part1973
+	B part374
 
-part1974:
+part375:
 	VLD1 (R22), [V1.D2]
 
-part1973:
+part374:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part1977
+	TBNZ $1, R24, part378
 	VLD1 (R22), V2.D[0]
-	B part1976
+	B part377
 
-part1977:
+part378:
 	VLD1 (R22), [V2.D2]
 
-part1976:
+part377:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part1980
+	TBNZ $1, R24, part381
 	VLD1 (R22), V3.D[0]
-	B part1979
+	B part380
 
-part1980:
+part381:
 	VLD1 (R22), [V3.D2]
 
-part1979:
+part380:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $1, R24, part1983
+	TBNZ $1, R24, part384
 	VLD1 (R22), V4.D[0]
-	B part1982
+	B part383
 
-part1983:
+part384:
 	VLD1 (R22), [V4.D2]
 
-part1982:
+part383:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part1986
+	TBNZ $1, R24, part387
 	VLD1 (R22), V5.D[0]
-	B part1985
+	B part386
 
-part1986:
+part387:
 	VLD1 (R22), [V5.D2]
 
-part1985:
+part386:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $1, R24, part1989
+	TBNZ $1, R24, part390
 	VLD1 (R22), V6.D[0]
-	B part1988
+	B part389
 
-part1989:
+part390:
 	VLD1 (R22), [V6.D2]
 
-part1988:
+part389:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V7.B16, V7.B16, V7.B16
-	TBNZ $1, R24, part1992
+	TBNZ $1, R24, part393
 	VLD1 (R22), V7.D[0]
-	B part1991
+	B part392
 
-part1992:
+part393:
 	VLD1 (R22), [V7.D2]
 
-part1991:
+part392:
 	MOVD c+40(FP), R20
 	B slim8step
 
@@ -13612,14 +3731,14 @@ slim8zero:
 slim8step:
 	ADD $0, R16, R22
 	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part1995
+	TBNZ $1, R24, part396
 	VLD1 (R22), V16.D[0]
-	B part1994
+	B part395
 
-part1995:
+part396:
 	VLD1 (R22), [V16.D2]
 
-part1994:
+part395:
 	ADD R19, R16, R16
 	VLD1R.P 8(R0), [V18.D2]
 	VFMLA V18.D2, V16.D2, V0.D2
@@ -13640,597 +3759,84 @@ part1994:
 	SUBS $1, R17, R17
 	BNE slim8step
 	ADD $0, R20, R22
-	TBNZ $1, R24, part1998
+	TBNZ $1, R24, part399
 	VST1 V0.D[0], (R22)
-	B part1997
+	B part398
 
-part1998:
+part399:
 	VST1 [V0.D2], (R22)
 
-part1997:
+part398:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2001
+	TBNZ $1, R24, part402
 	VST1 V1.D[0], (R22)
-	B part2000
+	B part401
 
-part2001:
+part402:
 	VST1 [V1.D2], (R22)
 
-part2000:
+part401:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2004
+	TBNZ $1, R24, part405
 	VST1 V2.D[0], (R22)
-	B part2003
+	B part404
 
-part2004:
+part405:
 	VST1 [V2.D2], (R22)
 
-part2003:
+part404:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2007
+	TBNZ $1, R24, part408
 	VST1 V3.D[0], (R22)
-	B part2006
+	B part407
 
-part2007:
+part408:
 	VST1 [V3.D2], (R22)
 
-part2006:
+part407:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2010
+	TBNZ $1, R24, part411
 	VST1 V4.D[0], (R22)
-	B part2009
+	B part410
 
-part2010:
+part411:
 	VST1 [V4.D2], (R22)
 
-part2009:
+part410:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2013
+	TBNZ $1, R24, part414
 	VST1 V5.D[0], (R22)
-	B part2012
+	B part413
 
-part2013:
+part414:
 	VST1 [V5.D2], (R22)
 
-part2012:
+part413:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2016
+	TBNZ $1, R24, part417
 	VST1 V6.D[0], (R22)
-	B part2015
+	B part416
 
-part2016:
+part417:
 	VST1 [V6.D2], (R22)
 
-part2015:
+part416:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2019
+	TBNZ $1, R24, part420
 	VST1 V7.D[0], (R22)
-	B part2018
+	B part419
 
-part2019:
+part420:
 	VST1 [V7.D2], (R22)
 
-part2018:
-	RET
-
-slim7:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	ADD R23, R5, R6
-	MOVBU add+72(FP), R22
-	CBZ R22, slim7zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part2022
-	VLD1 (R22), V0.D[0]
-	B part2021
-
-part2022:
-	VLD1 (R22), [V0.D2]
-
-part2021:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part2025
-	VLD1 (R22), V1.D[0]
-	B part2024
-
-part2025:
-	VLD1 (R22), [V1.D2]
-
-part2024:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part2028
-	VLD1 (R22), V2.D[0]
-	B part2027
-
-part2028:
-	VLD1 (R22), [V2.D2]
-
-part2027:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part2031
-	VLD1 (R22), V3.D[0]
-	B part2030
-
-part2031:
-	VLD1 (R22), [V3.D2]
-
-part2030:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $1, R24, part2034
-	VLD1 (R22), V4.D[0]
-	B part2033
-
-part2034:
-	VLD1 (R22), [V4.D2]
-
-part2033:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part2037
-	VLD1 (R22), V5.D[0]
-	B part2036
-
-part2037:
-	VLD1 (R22), [V5.D2]
-
-part2036:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V6.B16, V6.B16, V6.B16
-	TBNZ $1, R24, part2040
-	VLD1 (R22), V6.D[0]
-	B part2039
-
-part2040:
-	VLD1 (R22), [V6.D2]
-
-part2039:
-	MOVD c+40(FP), R20
-	B slim7step
-
-slim7zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-
-slim7step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part2043
-	VLD1 (R22), V16.D[0]
-	B part2042
-
-part2043:
-	VLD1 (R22), [V16.D2]
-
-part2042:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V1.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V2.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V3.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V4.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V5.D2
-	VLD1R.P 8(R6), [V24.D2]
-	VFMLA V24.D2, V16.D2, V6.D2
-	SUBS $1, R17, R17
-	BNE slim7step
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2046
-	VST1 V0.D[0], (R22)
-	B part2045
-
-part2046:
-	VST1 [V0.D2], (R22)
-
-part2045:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2049
-	VST1 V1.D[0], (R22)
-	B part2048
-
-part2049:
-	VST1 [V1.D2], (R22)
-
-part2048:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2052
-	VST1 V2.D[0], (R22)
-	B part2051
-
-part2052:
-	VST1 [V2.D2], (R22)
-
-part2051:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2055
-	VST1 V3.D[0], (R22)
-	B part2054
-
-part2055:
-	VST1 [V3.D2], (R22)
-
-part2054:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2058
-	VST1 V4.D[0], (R22)
-	B part2057
-
-part2058:
-	VST1 [V4.D2], (R22)
-
-part2057:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2061
-	VST1 V5.D[0], (R22)
-	B part2060
-
-part2061:
-	VST1 [V5.D2], (R22)
-
-part2060:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2064
-	VST1 V6.D[0], (R22)
-	B part2063
-
-part2064:
-	VST1 [V6.D2], (R22)
-
-part2063:
-	RET
-
-slim6:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	ADD R23, R4, R5
-	MOVBU add+72(FP), R22
-	CBZ R22, slim6zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part2067
-	VLD1 (R22), V0.D[0]
-	B part2066
-
-part2067:
-	VLD1 (R22), [V0.D2]
-
-part2066:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part2070
-	VLD1 (R22), V1.D[0]
-	B part2069
-
-part2070:
-	VLD1 (R22), [V1.D2]
-
-part2069:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part2073
-	VLD1 (R22), V2.D[0]
-	B part2072
-
-part2073:
-	VLD1 (R22), [V2.D2]
-
-part2072:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part2076
-	VLD1 (R22), V3.D[0]
-	B part2075
-
-part2076:
-	VLD1 (R22), [V3.D2]
-
-part2075:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $1, R24, part2079
-	VLD1 (R22), V4.D[0]
-	B part2078
-
-part2079:
-	VLD1 (R22), [V4.D2]
-
-part2078:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V5.B16, V5.B16, V5.B16
-	TBNZ $1, R24, part2082
-	VLD1 (R22), V5.D[0]
-	B part2081
-
-part2082:
-	VLD1 (R22), [V5.D2]
-
-part2081:
-	MOVD c+40(FP), R20
-	B slim6step
-
-slim6zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-
-slim6step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part2085
-	VLD1 (R22), V16.D[0]
-	B part2084
-
-part2085:
-	VLD1 (R22), [V16.D2]
-
-part2084:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V1.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V2.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V3.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V4.D2
-	VLD1R.P 8(R5), [V23.D2]
-	VFMLA V23.D2, V16.D2, V5.D2
-	SUBS $1, R17, R17
-	BNE slim6step
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2088
-	VST1 V0.D[0], (R22)
-	B part2087
-
-part2088:
-	VST1 [V0.D2], (R22)
-
-part2087:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2091
-	VST1 V1.D[0], (R22)
-	B part2090
-
-part2091:
-	VST1 [V1.D2], (R22)
-
-part2090:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2094
-	VST1 V2.D[0], (R22)
-	B part2093
-
-part2094:
-	VST1 [V2.D2], (R22)
-
-part2093:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2097
-	VST1 V3.D[0], (R22)
-	B part2096
-
-part2097:
-	VST1 [V3.D2], (R22)
-
-part2096:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2100
-	VST1 V4.D[0], (R22)
-	B part2099
-
-part2100:
-	VST1 [V4.D2], (R22)
-
-part2099:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2103
-	VST1 V5.D[0], (R22)
-	B part2102
-
-part2103:
-	VST1 [V5.D2], (R22)
-
-part2102:
-	RET
-
-slim5:
-	ADD R23, R0, R1
-	ADD R23, R1, R2
-	ADD R23, R2, R3
-	ADD R23, R3, R4
-	MOVBU add+72(FP), R22
-	CBZ R22, slim5zero
-	ADD $0, R20, R22
-	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part2106
-	VLD1 (R22), V0.D[0]
-	B part2105
-
-part2106:
-	VLD1 (R22), [V0.D2]
-
-part2105:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part2109
-	VLD1 (R22), V1.D[0]
-	B part2108
-
-part2109:
-	VLD1 (R22), [V1.D2]
-
-part2108:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part2112
-	VLD1 (R22), V2.D[0]
-	B part2111
-
-part2112:
-	VLD1 (R22), [V2.D2]
-
-part2111:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part2115
-	VLD1 (R22), V3.D[0]
-	B part2114
-
-part2115:
-	VLD1 (R22), [V3.D2]
-
-part2114:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	VEOR V4.B16, V4.B16, V4.B16
-	TBNZ $1, R24, part2118
-	VLD1 (R22), V4.D[0]
-	B part2117
-
-part2118:
-	VLD1 (R22), [V4.D2]
-
-part2117:
-	MOVD c+40(FP), R20
-	B slim5step
-
-slim5zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-
-slim5step:
-	ADD $0, R16, R22
-	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part2121
-	VLD1 (R22), V16.D[0]
-	B part2120
-
-part2121:
-	VLD1 (R22), [V16.D2]
-
-part2120:
-	ADD R19, R16, R16
-	VLD1R.P 8(R0), [V18.D2]
-	VFMLA V18.D2, V16.D2, V0.D2
-	VLD1R.P 8(R1), [V19.D2]
-	VFMLA V19.D2, V16.D2, V1.D2
-	VLD1R.P 8(R2), [V20.D2]
-	VFMLA V20.D2, V16.D2, V2.D2
-	VLD1R.P 8(R3), [V21.D2]
-	VFMLA V21.D2, V16.D2, V3.D2
-	VLD1R.P 8(R4), [V22.D2]
-	VFMLA V22.D2, V16.D2, V4.D2
-	SUBS $1, R17, R17
-	BNE slim5step
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2124
-	VST1 V0.D[0], (R22)
-	B part2123
-
-part2124:
-	VST1 [V0.D2], (R22)
-
-part2123:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2127
-	VST1 V1.D[0], (R22)
-	B part2126
-
-part2127:
-	VST1 [V1.D2], (R22)
-
-part2126:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2130
-	VST1 V2.D[0], (R22)
-	B part2129
-
-part2130:
-	VST1 [V2.D2], (R22)
-
-part2129:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2133
-	VST1 V3.D[0], (R22)
-	B part2132
-
-part2133:
-	VST1 [V3.D2], (R22)
-
-part2132:
-	ADD R21, R20, R20
-	ADD $0, R20, R22
-	TBNZ $1, R24, part2136
-	VST1 V4.D[0], (R22)
-	B part2135
-
-part2136:
-	VST1 [V4.D2], (R22)
-
-part2135:
+part419:
 	RET
 
 slim4:
@@ -14241,47 +3847,47 @@ slim4:
 	CBZ R22, slim4zero
 	ADD $0, R20, R22
 	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part2139
+	TBNZ $1, R24, part423
 	VLD1 (R22), V0.D[0]
-	B part2138
+	B part422
 
-part2139:
+part423:
 	VLD1 (R22), [V0.D2]
 
-part2138:
+part422:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part2142
+	TBNZ $1, R24, part426
 	VLD1 (R22), V1.D[0]
-	B part2141
+	B part425
 
-part2142:
+part426:
 	VLD1 (R22), [V1.D2]
 
-part2141:
+part425:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part2145
+	TBNZ $1, R24, part429
 	VLD1 (R22), V2.D[0]
-	B part2144
+	B part428
 
-part2145:
+part429:
 	VLD1 (R22), [V2.D2]
 
-part2144:
+part428:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V3.B16, V3.B16, V3.B16
-	TBNZ $1, R24, part2148
+	TBNZ $1, R24, part432
 	VLD1 (R22), V3.D[0]
-	B part2147
+	B part431
 
-part2148:
+part432:
 	VLD1 (R22), [V3.D2]
 
-part2147:
+part431:
 	MOVD c+40(FP), R20
 	B slim4step
 
@@ -14294,14 +3900,14 @@ slim4zero:
 slim4step:
 	ADD $0, R16, R22
 	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part2151
+	TBNZ $1, R24, part435
 	VLD1 (R22), V16.D[0]
-	B part2150
+	B part434
 
-part2151:
+part435:
 	VLD1 (R22), [V16.D2]
 
-part2150:
+part434:
 	ADD R19, R16, R16
 	VLD1R.P 8(R0), [V18.D2]
 	VFMLA V18.D2, V16.D2, V0.D2
@@ -14314,44 +3920,44 @@ part2150:
 	SUBS $1, R17, R17
 	BNE slim4step
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2154
+	TBNZ $1, R24, part438
 	VST1 V0.D[0], (R22)
-	B part2153
+	B part437
 
-part2154:
+part438:
 	VST1 [V0.D2], (R22)
 
-part2153:
+part437:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2157
+	TBNZ $1, R24, part441
 	VST1 V1.D[0], (R22)
-	B part2156
+	B part440
 
-part2157:
+part441:
 	VST1 [V1.D2], (R22)
 
-part2156:
+part440:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2160
+	TBNZ $1, R24, part444
 	VST1 V2.D[0], (R22)
-	B part2159
+	B part443
 
-part2160:
+part444:
 	VST1 [V2.D2], (R22)
 
-part2159:
+part443:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2163
+	TBNZ $1, R24, part447
 	VST1 V3.D[0], (R22)
-	B part2162
+	B part446
 
-part2163:
+part447:
 	VST1 [V3.D2], (R22)
 
-part2162:
+part446:
 	RET
 
 slim3:
@@ -14361,36 +3967,36 @@ slim3:
 	CBZ R22, slim3zero
 	ADD $0, R20, R22
 	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part2166
+	TBNZ $1, R24, part450
 	VLD1 (R22), V0.D[0]
-	B part2165
+	B part449
 
-part2166:
+part450:
 	VLD1 (R22), [V0.D2]
 
-part2165:
+part449:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part2169
+	TBNZ $1, R24, part453
 	VLD1 (R22), V1.D[0]
-	B part2168
+	B part452
 
-part2169:
+part453:
 	VLD1 (R22), [V1.D2]
 
-part2168:
+part452:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V2.B16, V2.B16, V2.B16
-	TBNZ $1, R24, part2172
+	TBNZ $1, R24, part456
 	VLD1 (R22), V2.D[0]
-	B part2171
+	B part455
 
-part2172:
+part456:
 	VLD1 (R22), [V2.D2]
 
-part2171:
+part455:
 	MOVD c+40(FP), R20
 	B slim3step
 
@@ -14402,14 +4008,14 @@ slim3zero:
 slim3step:
 	ADD $0, R16, R22
 	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part2175
+	TBNZ $1, R24, part459
 	VLD1 (R22), V16.D[0]
-	B part2174
+	B part458
 
-part2175:
+part459:
 	VLD1 (R22), [V16.D2]
 
-part2174:
+part458:
 	ADD R19, R16, R16
 	VLD1R.P 8(R0), [V18.D2]
 	VFMLA V18.D2, V16.D2, V0.D2
@@ -14420,34 +4026,34 @@ part2174:
 	SUBS $1, R17, R17
 	BNE slim3step
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2178
+	TBNZ $1, R24, part462
 	VST1 V0.D[0], (R22)
-	B part2177
+	B part461
 
-part2178:
+part462:
 	VST1 [V0.D2], (R22)
 
-part2177:
+part461:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2181
+	TBNZ $1, R24, part465
 	VST1 V1.D[0], (R22)
-	B part2180
+	B part464
 
-part2181:
+part465:
 	VST1 [V1.D2], (R22)
 
-part2180:
+part464:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2184
+	TBNZ $1, R24, part468
 	VST1 V2.D[0], (R22)
-	B part2183
+	B part467
 
-part2184:
+part468:
 	VST1 [V2.D2], (R22)
 
-part2183:
+part467:
 	RET
 
 slim2:
@@ -14456,25 +4062,25 @@ slim2:
 	CBZ R22, slim2zero
 	ADD $0, R20, R22
 	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part2187
+	TBNZ $1, R24, part471
 	VLD1 (R22), V0.D[0]
-	B part2186
+	B part470
 
-part2187:
+part471:
 	VLD1 (R22), [V0.D2]
 
-part2186:
+part470:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
 	VEOR V1.B16, V1.B16, V1.B16
-	TBNZ $1, R24, part2190
+	TBNZ $1, R24, part474
 	VLD1 (R22), V1.D[0]
-	B part2189
+	B part473
 
-part2190:
+part474:
 	VLD1 (R22), [V1.D2]
 
-part2189:
+part473:
 	MOVD c+40(FP), R20
 	B slim2step
 
@@ -14485,14 +4091,14 @@ slim2zero:
 slim2step:
 	ADD $0, R16, R22
 	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part2193
+	TBNZ $1, R24, part477
 	VLD1 (R22), V16.D[0]
-	B part2192
+	B part476
 
-part2193:
+part477:
 	VLD1 (R22), [V16.D2]
 
-part2192:
+part476:
 	ADD R19, R16, R16
 	VLD1R.P 8(R0), [V18.D2]
 	VFMLA V18.D2, V16.D2, V0.D2
@@ -14501,24 +4107,24 @@ part2192:
 	SUBS $1, R17, R17
 	BNE slim2step
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2196
+	TBNZ $1, R24, part480
 	VST1 V0.D[0], (R22)
-	B part2195
+	B part479
 
-part2196:
+part480:
 	VST1 [V0.D2], (R22)
 
-part2195:
+part479:
 	ADD R21, R20, R20
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2199
+	TBNZ $1, R24, part483
 	VST1 V1.D[0], (R22)
-	B part2198
+	B part482
 
-part2199:
+part483:
 	VST1 [V1.D2], (R22)
 
-part2198:
+part482:
 	RET
 
 slim1:
@@ -14526,14 +4132,14 @@ slim1:
 	CBZ R22, slim1zero
 	ADD $0, R20, R22
 	VEOR V0.B16, V0.B16, V0.B16
-	TBNZ $1, R24, part2202
+	TBNZ $1, R24, part486
 	VLD1 (R22), V0.D[0]
-	B part2201
+	B part485
 
-part2202:
+part486:
 	VLD1 (R22), [V0.D2]
 
-part2201:
+part485:
 	MOVD c+40(FP), R20
 	B slim1step
 
@@ -14543,28 +4149,28 @@ slim1zero:
 slim1step:
 	ADD $0, R16, R22
 	VEOR V16.B16, V16.B16, V16.B16
-	TBNZ $1, R24, part2205
+	TBNZ $1, R24, part489
 	VLD1 (R22), V16.D[0]
-	B part2204
+	B part488
 
-part2205:
+part489:
 	VLD1 (R22), [V16.D2]
 
-part2204:
+part488:
 	ADD R19, R16, R16
 	VLD1R.P 8(R0), [V18.D2]
 	VFMLA V18.D2, V16.D2, V0.D2
 	SUBS $1, R17, R17
 	BNE slim1step
 	ADD $0, R20, R22
-	TBNZ $1, R24, part2208
+	TBNZ $1, R24, part492
 	VST1 V0.D[0], (R22)
-	B part2207
+	B part491
 
-part2208:
+part492:
 	VST1 [V0.D2], (R22)
 
-part2207:
+part491:
 	RET
 
 // func dotF64NEON(n int, a *float64, lda int, x *float64, y *float64, ldy int, rows int)
@@ -14580,8 +4186,6 @@ TEXT ·dotF64NEON(SB), NOSPLIT, $0-56
 	MOVD rows+48(FP), R22
 	CMP $4, R22
 	BEQ rows4
-	CMP $3, R22
-	BEQ rows3
 	CMP $2, R22
 	BEQ rows2
 	B rows1
@@ -14727,118 +4331,6 @@ rows4sum:
 	VDUP V15.D[1], V20.D2
 	FADDD F20, F27, F27
 	FMOVD F27, (R17)
-	RET
-
-rows3:
-	ADD R21, R0, R1
-	ADD R21, R1, R2
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V24.B16, V24.B16, V24.B16
-	VEOR V25.B16, V25.B16, V25.B16
-	VEOR V26.B16, V26.B16, V26.B16
-	SUBS $8, R19, R19
-	BLT rows3tail
-
-rows3loop:
-	VLD1.P 64(R16), [V16.D2, V17.D2, V18.D2, V19.D2]
-	VLD1.P 64(R0), [V20.D2, V21.D2, V22.D2, V23.D2]
-	VFMLA V20.D2, V16.D2, V0.D2
-	VFMLA V21.D2, V17.D2, V1.D2
-	VFMLA V22.D2, V18.D2, V2.D2
-	VFMLA V23.D2, V19.D2, V3.D2
-	VLD1.P 64(R1), [V20.D2, V21.D2, V22.D2, V23.D2]
-	VFMLA V20.D2, V16.D2, V4.D2
-	VFMLA V21.D2, V17.D2, V5.D2
-	VFMLA V22.D2, V18.D2, V6.D2
-	VFMLA V23.D2, V19.D2, V7.D2
-	VLD1.P 64(R2), [V20.D2, V21.D2, V22.D2, V23.D2]
-	VFMLA V20.D2, V16.D2, V8.D2
-	VFMLA V21.D2, V17.D2, V9.D2
-	VFMLA V22.D2, V18.D2, V10.D2
-	VFMLA V23.D2, V19.D2, V11.D2
-	SUBS $8, R19, R19
-	BGE rows3loop
-
-rows3tail:
-	ADDS $8, R19, R19
-	BEQ rows3sum
-
-rows3one:
-	FMOVD.P 8(R16), F16
-	FMOVD.P 8(R0), F20
-	FMADDD F20, F24, F16, F24
-	FMOVD.P 8(R1), F20
-	FMADDD F20, F25, F16, F25
-	FMOVD.P 8(R2), F20
-	FMADDD F20, F26, F16, F26
-	SUBS $1, R19, R19
-	BNE rows3one
-
-rows3sum:
-	VDUP V0.D[0], V20.D2
-	FADDD F20, F24, F24
-	VDUP V0.D[1], V20.D2
-	FADDD F20, F24, F24
-	VDUP V1.D[0], V20.D2
-	FADDD F20, F24, F24
-	VDUP V1.D[1], V20.D2
-	FADDD F20, F24, F24
-	VDUP V2.D[0], V20.D2
-	FADDD F20, F24, F24
-	VDUP V2.D[1], V20.D2
-	FADDD F20, F24, F24
-	VDUP V3.D[0], V20.D2
-	FADDD F20, F24, F24
-	VDUP V3.D[1], V20.D2
-	FADDD F20, F24, F24
-	FMOVD F24, (R17)
-	ADD R20, R17, R17
-	VDUP V4.D[0], V20.D2
-	FADDD F20, F25, F25
-	VDUP V4.D[1], V20.D2
-	FADDD F20, F25, F25
-	VDUP V5.D[0], V20.D2
-	FADDD F20, F25, F25
-	VDUP V5.D[1], V20.D2
-	FADDD F20, F25, F25
-	VDUP V6.D[0], V20.D2
-	FADDD F20, F25, F25
-	VDUP V6.D[1], V20.D2
-	FADDD F20, F25, F25
-	VDUP V7.D[0], V20.D2
-	FADDD F20, F25, F25
-	VDUP V7.D[1], V20.D2
-	FADDD F20, F25, F25
-	FMOVD F25, (R17)
-	ADD R20, R17, R17
-	VDUP V8.D[0], V20.D2
-	FADDD F20, F26, F26
-	VDUP V8.D[1], V20.D2
-	FADDD F20, F26, F26
-	VDUP V9.D[0], V20.D2
-	FADDD F20, F26, F26
-	VDUP V9.D[1], V20.D2
-	FADDD F20, F26, F26
-	VDUP V10.D[0], V20.D2
-	FADDD F20, F26, F26
-	VDUP V10.D[1], V20.D2
-	FADDD F20, F26, F26
-	VDUP V11.D[0], V20.D2
-	FADDD F20, F26, F26
-	VDUP V11.D[1], V20.D2
-	FADDD F20, F26, F26
-	FMOVD F26, (R17)
 	RET
 
 rows2:

@@ -107,12 +107,12 @@ func (j *weightJob) multiplyPanels(ws *panelWorkspace, first, rows int) {
 	}
 	ws.y = room(ws.y, rows*kern.nr)
 	for _, p := range j.panels {
-		mr := kern.mr
+		mr, few := kern.mr, kern.few
 		if p.width < kern.nr {
-			mr *= 2
+			mr, few = kern.tall, kern.tall
 		}
 		for r := 0; r < rows; {
-			n := tileRows(rows-r, mr)
+			n := tileRows(rows-r, mr, few)
 			a, b := &ws.w[r*lda], &j.turned[p.at]
 			kern.tile(w.cols, a, lda, b, p.width, &ws.y[r*p.width], p.width, n, p.width, false, a, b, 0, nil)
 			r += n

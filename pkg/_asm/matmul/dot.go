@@ -25,7 +25,7 @@ func (i *isa) dotVecs(rows int) int {
 	return 2
 }
 
-// dot writes y = A·x for up to dotRows rows of A.
+// dot writes y = A·x for a power of two of rows of A, up to dotRows.
 func (f *gen) dot(i *isa, e *asm.Elem) {
 	g := f.begin("dot", i, e)
 	g.SignatureExpr(fmt.Sprintf("func(n int, a *%[1]s, lda int, x *%[1]s, y *%[1]s, ldy int, rows int)", e.GoType))
@@ -50,20 +50,20 @@ func (f *gen) dot(i *isa, e *asm.Elem) {
 	g.SHLQ(operand.U8(e.Shift), ldy)
 	g.LEAQ(operand.Mem{Base: a.lda, Index: a.lda, Scale: 2}, a.lda3)
 	g.LEAQ(operand.Mem{Base: a.first, Index: a.lda, Scale: 4}, a.fifth)
-	for r := dotRows; r > 1; r-- {
+	for r := dotRows; r > 1; r /= 2 {
 		g.CMPQ(rows, operand.U8(r))
 		g.JEQ(operand.LabelRef(fmt.Sprintf("rows%d", r)))
 	}
 	g.JMP(operand.LabelRef("rows1"))
-	for r := dotRows; r >= 1; r-- {
+	for r := dotRows; r >= 1; r /= 2 {
 		g.dotBody(r, a, x, y, left, ldy, tmp)
 	}
 }
 
-// dotDoc is what is said of y = A·x for up to so many rows of A.
+// dotDoc is what is said of y = A·x for a power of two of rows of A, up to so many.
 func dotDoc(e *asm.Elem, isa string, rows int) []string {
 	return []string{
-		fmt.Sprintf("dot%s%s is dotGo for up to %d rows, the sums of every lane added at the end:", e.Name, isa, rows),
+		fmt.Sprintf("dot%s%s is dotGo for a power of two of rows up to %d, the sums of every lane added at the end:", e.Name, isa, rows),
 		"",
 		"\tfor i := range rows {",
 		fmt.Sprintf("\t\tvar sum %s", e.GoType),

@@ -13,7 +13,9 @@ import (
 // An isa is an instruction set and the shape of the tile that suits its registers.
 type isa struct {
 	*asm.ISA
-	mr int // rows of the full tile
+	mr   int // rows of the full tile, two vectors wide
+	tall int // the most rows of a tile one vector wide, which may have fewer
+	few  int // up to so many rows have bodies two vectors wide as well
 }
 
 // vecs is the width of the tile in vectors.
@@ -21,9 +23,9 @@ const vecs = 2
 
 var (
 	// Of AVX2's 16 registers the 6×2 tile takes 12, B 2, A 1, the mask 1.
-	avx2 = &isa{asm.AVX2, 6}
+	avx2 = &isa{asm.AVX2, 6, 12, 8}
 	// Of AVX-512's 32 registers the 14×2 tile takes 28, B 2, A 2; masks have their own.
-	avx512 = &isa{asm.AVX512, 14}
+	avx512 = &isa{asm.AVX512, 14, 16, 8}
 )
 
 // A vecGen writes one function for an instruction set and an element type.

@@ -7,7 +7,15 @@ import (
 	"memorywall/pkg/_asm/asm"
 )
 
-const neonMR = 8 // rows of the full tile: 16 sums, 2 vectors of B, 8 of A
+// Rows of a full tile of either width, where two vectors wide with 16 sums, 2
+// vectors of B and 8 of A; and up to how many rows have bodies of their own.
+const (
+	neonMR  = 8
+	neonFew = 4
+)
+
+// neonRows are the numbers of rows that there are bodies for.
+var neonRows = []int{neonMR, 4, 3, 2, 1}
 
 // neonGen writes the file for arm64.
 type neonGen struct {
@@ -39,7 +47,7 @@ func (g *neonGen) tile(e *asm.Elem) {
 	nr := vecs * neonLanes(e)
 	g.Function(name,
 		fmt.Sprintf("(k int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, rows int, cols int, add bool, nextA *%[1]s, nextB *%[1]s, nextLDB int, pack *%[1]s)", e.GoType), 112,
-		fmt.Sprintf("%s is tileGo for up to %d×%d or %d×%d, with k ≥ 1:", name, neonMR, nr, 2*neonMR, nr/2),
+		fmt.Sprintf("%s is tileGo for %d rows or up to %d of up to %d columns, with k ≥ 1:", name, neonMR, neonFew, nr),
 		"",
 		"\tfor i := range rows {",
 		"\t\tfor j := range cols {",
@@ -74,28 +82,28 @@ func (g *neonGen) tile(e *asm.Elem) {
 	g.Line("MOVD nextLDB+96(FP), %s", nNextLDB)
 	g.Line("LSL $%d, %s, %s", e.Shift, nNextLDB, nNextLDB)
 	g.Line("MOVD pack+104(FP), %s", nPack)
-	g.choose("full", neonMR)
-	for rows := neonMR; rows >= 1; rows-- {
+	g.choose("full")
+	for _, rows := range neonRows {
 		g.body(e, "full", rows, vecs, false)
 	}
 	g.Label("ragged")
 	g.Line("CMP $%d, %s", nr/vecs, nLive)
 	g.Line("BLE narrow")
 	g.Line("SUB $%d, %s, %s", nr/vecs, nLive, nLive)
-	g.choose("wide", neonMR)
-	for rows := neonMR; rows >= 1; rows-- {
+	g.choose("wide")
+	for _, rows := range neonRows {
 		g.body(e, "wide", rows, vecs, true)
 	}
 	g.Label("narrow")
-	g.choose("slim", 2*neonMR)
-	for rows := 2 * neonMR; rows >= 1; rows-- {
+	g.choose("slim")
+	for _, rows := range neonRows {
 		g.body(e, "slim", rows, 1, true)
 	}
 }
 
-func (g *neonGen) choose(kind string, most int) {
+func (g *neonGen) choose(kind string) {
 	g.Line("MOVD rows+56(FP), %s", nTmp)
-	for rows := most; rows > 1; rows-- {
+	for _, rows := range neonRows[:len(neonRows)-1] {
 		g.Line("CMP $%d, %s", rows, nTmp)
 		g.Line("BEQ %s%d", kind, rows)
 	}
@@ -232,7 +240,7 @@ func (g *neonGen) dot(e *asm.Elem) {
 	g.Line("LSL $%d, %s, %s", e.Shift, lda, lda)
 	g.Line("LSL $%d, %s, %s", e.Shift, ldy, ldy)
 	g.Line("MOVD rows+48(FP), %s", tmp)
-	for rows := neonDotRows; rows > 1; rows-- {
+	for rows := neonDotRows; rows > 1; rows /= 2 {
 		g.Line("CMP $%d, %s", rows, tmp)
 		g.Line("BEQ rows%d", rows)
 	}
@@ -249,7 +257,7 @@ func (g *neonGen) dot(e *asm.Elem) {
 	}
 	lane := e.Lane()
 	move, fmadd, fadd := "FMOV"+lane, "FMADD"+lane, "FADD"+lane
-	for rows := neonDotRows; rows >= 1; rows-- {
+	for rows := neonDotRows; rows >= 1; rows /= 2 {
 		g.Label(fmt.Sprintf("rows%d", rows))
 		for r := 1; r < rows; r++ {
 			g.Line("ADD %s, R%d, R%d", lda, r-1, r)

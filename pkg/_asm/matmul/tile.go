@@ -42,7 +42,9 @@ func (f *gen) tile(i *isa, e *asm.Elem) {
 	nr := vecs * i.Bytes / e.Size()
 	g.SignatureExpr(fmt.Sprintf("func(k int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, rows, cols int, add bool, nextA, nextB *%[1]s, nextLDB int, pack *%[1]s)", e.GoType))
 	g.Doc(
-		fmt.Sprintf("tile%s%s is tileGo for up to %d×%d or %d×%d, with k ≥ 1:", e.Name, i.Name, i.mr, nr, 2*i.mr, nr/2),
+		fmt.Sprintf("tile%s%s is tileGo for %d rows or up to %d, and up to %d where there are up to %d columns",
+			e.Name, i.Name, i.mr, min(i.mr, i.few), i.tall, nr/2),
+		fmt.Sprintf("of the %d, with k ≥ 1:", nr),
 		"",
 		"\tfor i := range rows {",
 		"\t\tfor j := range cols {",
@@ -59,7 +61,7 @@ func (f *gen) tile(i *isa, e *asm.Elem) {
 		"",
 		"What the caller will want is prefetched: a cache line in each of k rows of nextB",
 		"where cols is full, and k elements from nextA on where rows is full too. Where cols",
-		fmt.Sprintf("is full and pack not nil, B is copied there on the way: pack[p*%d+j] = b[p*ldb+j].", nr),
+		fmt.Sprintf("is full, rows %d or %d, and pack not nil, B is copied there on the way: pack[p*%d+j] = b[p*ldb+j].", i.mr, g.counts(i.mr)[1], nr),
 	)
 	g.Load(g.Param("k"), regK)
 	g.Load(g.Param("a"), regA[0])
@@ -80,42 +82,49 @@ func (f *gen) tile(i *isa, e *asm.Elem) {
 	g.Load(g.Param("pack"), regPack)
 	g.TESTQ(regPack, regPack)
 	g.JNE(operand.LabelRef("copying"))
-	g.chooseRows("full", i.mr)
-	for rows := i.mr; rows >= 1; rows-- {
-		g.body("full", rows, vecs, false)
-	}
+	g.bodies("full", g.counts(i.mr), vecs, false)
+	// B is copied by a full tile, or by one of the most rows that is not.
 	g.Label("copying")
-	g.chooseRows("copy", i.mr)
-	for rows := i.mr; rows >= 1; rows-- {
-		g.body("copy", rows, vecs, false)
-	}
+	g.bodies("copy", g.counts(i.mr)[:2], vecs, false)
 
 	g.Label("ragged")
 	g.CMPQ(regTmp, operand.U8(nr/vecs))
 	g.JLE(operand.LabelRef("narrow"))
 	g.SUBQ(operand.U8(nr/vecs), regTmp)
 	g.setMask(regTmp, regK)
-	g.chooseRows("wide", i.mr)
-	for rows := i.mr; rows >= 1; rows-- {
-		g.body("wide", rows, vecs, true)
-	}
+	g.bodies("wide", g.counts(i.mr), vecs, true)
 
 	g.Label("narrow")
 	g.setMask(regTmp, regK)
-	g.chooseRows("slim", 2*i.mr)
-	for rows := 2 * i.mr; rows >= 1; rows-- {
-		g.body("slim", rows, 1, true)
+	var slim []int
+	for rows := i.tall; rows >= 1; rows-- {
+		slim = append(slim, rows)
 	}
+	g.bodies("slim", slim, 1, true)
 }
 
-// chooseRows jumps to the body for the number of rows.
-func (g *tileGen) chooseRows(kind string, most int) {
+// counts returns the numbers of rows that there are bodies for, the most first:
+// that of a full tile, and few. A tile of few rows has sums enough to keep the
+// multipliers busy, so what lies between is done in two.
+func (g *tileGen) counts(full int) []int {
+	all := []int{full}
+	for rows := min(full-1, g.isa.few); rows >= 1; rows-- {
+		all = append(all, rows)
+	}
+	return all
+}
+
+// bodies jumps to the body for the number of rows, and writes them.
+func (g *tileGen) bodies(kind string, counts []int, nv int, masked bool) {
 	g.Load(g.Param("rows"), regTmp)
-	for rows := most; rows > 1; rows-- {
+	for _, rows := range counts[:len(counts)-1] {
 		g.CMPQ(regTmp, operand.U8(rows))
 		g.JEQ(operand.LabelRef(fmt.Sprintf("%s%d", kind, rows)))
 	}
-	g.JMP(operand.LabelRef(kind + "1"))
+	g.JMP(operand.LabelRef(fmt.Sprintf("%s%d", kind, counts[len(counts)-1])))
+	for _, rows := range counts {
+		g.body(kind, rows, nv, masked)
+	}
 }
 
 // rowA is the address of A's row, off bytes along it.
@@ -265,6 +274,7 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 	g.JNE(operand.LabelRef(label("step")))
 	g.Label(label("done"))
 
+	// A branch: masks that are all off would wait for what was stored last.
 	at := func(v int, base reg.GPPhysical) operand.Mem {
 		return operand.Mem{Base: base, Disp: v * g.isa.Bytes}
 	}
