@@ -197,7 +197,7 @@ func (f field) read(text string) (*big.Rat, error) {
 	if place, slides := strings.CutPrefix(text, "@"); slides {
 		at, isNumber := count.parse(place)
 		if !isNumber || !at.IsInt() || at.Sign() < 0 || at.Num().Cmp(big.NewInt(f.scale.places()-1)) > 0 {
-			return nil, fmt.Errorf("%s is %s: a place on its slider must be a whole number from @0 to @%d", f.key, quoted(text), f.scale.places()-1)
+			return nil, fmt.Errorf("%s is %s: a place on its slider must be a whole number from @0 to @%d", named(f.label), quoted(text), f.scale.places()-1)
 		}
 		number, ok = f.scale.value(at.Num().Int64()), true
 	} else {
@@ -209,7 +209,7 @@ func (f field) read(text string) (*big.Rat, error) {
 		if ok && len(text) < 24 {
 			shown = text // a number needs no quotes
 		}
-		return nil, fmt.Errorf("%s is %s: it must be %s, such as %s", f.key, shown, f.right(), f.examples)
+		return nil, fmt.Errorf("%s is %s: it must be %s, such as %s", named(f.label), shown, f.right(), f.examples)
 	}
 	return number, nil
 }

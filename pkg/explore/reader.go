@@ -98,7 +98,7 @@ func (r *reader) choice(key, label, help string, options []Option) (string, *Con
 		for _, o := range options {
 			values = append(values, o.Value)
 		}
-		r.fail(key, "%s is %s: it must be one of %s", key, quoted(text), strings.Join(values, ", "))
+		r.fail(key, "%s is %s: it must be one of %s", named(label), quoted(text), strings.Join(values, ", "))
 		at = 0
 	}
 	r.controls = append(r.controls, Control{Key: key, Label: label, Help: help, Text: options[at].Value, Options: options})
@@ -169,7 +169,7 @@ func (r *reader) machine() (roofline.Machine, []string) {
 		for _, c := range list {
 			slugs = append(slugs, slug(c.Name))
 		}
-		r.fail("chip", "chip is %s: it must be %s or one of %s", quoted(name), ownChip, strings.Join(slugs, ", "))
+		r.fail("chip", "Chip is %s: it must be %s or one of %s", quoted(name), ownChip, strings.Join(slugs, ", "))
 		custom = true
 	}
 	base, format, notes := reference, "", []string{}
@@ -237,6 +237,14 @@ func (r *reader) machine() (roofline.Machine, []string) {
 	r.form["chip"] = chip.Text
 	r.controls[first], r.controls[first+1] = chip, formatControl
 	return machine, notes
+}
+
+// named is the label of a setting as the subject of a sentence: "b, tile size,".
+func named(label string) string {
+	if strings.Contains(label, ",") {
+		label += ","
+	}
+	return label
 }
 
 // sets adds to what a change of each of these settings entails.

@@ -30,8 +30,8 @@ func side(key, label string) field {
 // chip.
 func drawRoofline(r *reader, v *View, width float64) {
 	way, _ := r.choice("traffic", "Traffic", "how often each element is loaded", []Option{
-		{Value: compulsory, Label: "compulsory: each element crosses once"},
-		{Value: naive, Label: "naive: each multiply-add loads both operands"},
+		{Value: compulsory, Label: "compulsory: each element once"},
+		{Value: naive, Label: "naive: nothing is kept"},
 		{Value: tiled, Label: "tiled: square tiles of size b"},
 	})
 	tileField := side("b", "b, tile size")

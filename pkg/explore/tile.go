@@ -40,7 +40,7 @@ func drawTile(r *reader, v *View, width float64) {
 		return
 	}
 	if least := 3 * elem; capacity < least { // said here, where one byte is not "1 bytes"
-		r.fail("capacity", "capacity is %s: one element each of A, B and C at %s needs at least %d",
+		r.fail("capacity", "Fast memory, bytes, is %s: one element each of A, B and C at %s needs at least %d",
 			num.Join(fmt.Sprint(capacity), "bytes"), num.Join(fmt.Sprint(elem), "bytes"), least)
 		return
 	}

@@ -43,7 +43,7 @@ func explorer(name string, pairs []string) (block, error) {
 		return block{}, err
 	}
 	if len(v.Errors) > 0 {
-		return bad("%s", v.Errors[0].Message)
+		return bad("setting %q: %s", v.Errors[0].Key, v.Errors[0].Message)
 	}
 	t := Table{Columns: []string{"what follows from these settings", "value"}}
 	for _, value := range v.Values {
@@ -61,29 +61,6 @@ func explorer(name string, pairs []string) (block, error) {
 	return block{HTML: explorerHTML(v, t), Text: v.Title + "\n" + v.Summary + "\n" + t.text()}, nil
 }
 
-// rouse is the script of an explorer: it loads scripts/explorer/explorer.js from
-// where the page says, or from Jupyter's server, once for the page, and hands it
-// the element. Where anything is missing the picture stays.
-const rouse = `(function(me){"use strict";` +
-	`var host=me&&me.parentNode,w=window,d=document;` +
-	`if(!host||!host.querySelector)return;` +
-	`function folder(){` +
-	`if(w.memorywallExplorer)return w.memorywallExplorer;` +
-	`var c=d.getElementById("jupyter-config-data"),b=null;` +
-	`try{b=c&&JSON.parse(c.textContent).baseUrl}catch(e){}` +
-	`b=b||d.body.getAttribute("data-base-url")||d.documentElement.getAttribute("data-base-url");` +
-	`return b?b.replace(/\/?$/,"/")+"files/scripts/explorer/":null}` +
-	`function there(){return w.memorywall&&w.memorywall.explore}` +
-	`var f=folder();` +
-	`if(f===null&&!there())return;` +
-	`if(!there()&&!w.memorywallExploring){` +
-	`w.memorywallExploring=new Promise(function(ok,no){` +
-	`var s=d.createElement("script");s.src=f+"explorer.js";s.onload=ok;s.onerror=no;d.head.appendChild(s)});` +
-	`w.memorywallExploring.catch(function(){setTimeout(function(){w.memorywallExploring=null},5000)})}` +
-	`Promise.resolve(w.memorywallExploring).then(function(){return w.memorywall.explore(host)}).catch(function(e){` +
-	`if(w.console)console.info("memorywall: the picture stays, the explorer did not start: "+(e&&e.message||"cannot load "+f+"explorer.js"))})` +
-	`})(document.currentScript)`
-
 // explorerHTML is the explorer as a page shows it until it is live: the picture,
 // and the values in a table.
 func explorerHTML(v explore.View, t Table) string {
@@ -91,6 +68,6 @@ func explorerHTML(v explore.View, t Table) string {
 	fmt.Fprintf(&b, `<div class="memorywall-explorer" data-explorer="%s" data-settings="%s"><div class="memorywall-still">`, esc(v.Name), esc(v.Query))
 	fmt.Fprintf(&b, `<img src="%s" alt="%s" style="max-width:100%%;height:auto">`, dataURL([]byte(svg.Still(v.SVG))), esc(v.Title+". "+v.Alt))
 	fmt.Fprintf(&b, `<div>%s</div><details><summary>The values of this explorer</summary>%s</details></div>`, esc(v.Summary), t.html())
-	b.WriteString(`<script>` + rouse + `</script></div>`)
+	b.WriteString(`<script>` + wake + `</script></div>`)
 	return b.String()
 }

@@ -61,9 +61,9 @@ func TestExplorerSettings(t *testing.T) {
 		{"tiles", nil, `explorer is "tiles": it must be one of roofline, tile, decode`},
 		{"tile", []string{"tile", "64"}, `"tile" is no setting of the explorer tile: it has n, b, elem, capacity, step`},
 		{"tile", []string{"b"}, "the settings are 1 texts: they must come in pairs"},
-		{"tile", []string{"b", "0"}, "b is 0: it must be a whole number from 1"},
+		{"tile", []string{"b", "0"}, `setting "b": b, tile size, is 0: it must be a whole number from 1`},
 		{"tile", []string{"b", "1", "b", "2"}, `setting "b" is there twice`},
-		{"roofline", []string{"chip", "A1000"}, `chip is "A1000": it must be custom or one of`},
+		{"roofline", []string{"chip", "A1000"}, `setting "chip": Chip is "A1000": it must be custom or one of`},
 	} {
 		blocks, status := record(t, true, func() { Explorer(c.name, c.settings...) })
 		if status != 1 || len(blocks) != 1 || !strings.Contains(blocks[0].Text, c.want) {

@@ -73,21 +73,23 @@ type Figure struct {
 	plainLines bool         // lines have no dots
 }
 
-// along is text on the upper side of a straight line between two points.
+// along is text on the upper side of a straight line between two points, in the
+// ink of a series.
 type along struct {
-	x0, y0, x1, y1 float64
-	text, color    string
+	From   [2]float64 `json:"from"`
+	To     [2]float64 `json:"to"`
+	Text   string     `json:"text"`
+	Series int        `json:"series"`
 }
 
 // gap is an upright line from a point to the limit above it.
 type gap struct{ x, y0, y1 float64 }
 
-// aside is quiet text at a place of the figure, in data coordinates, moved
-// where something else stands there.
+// aside is quiet text at the left or the right of a place of the figure.
 type aside struct {
-	x, y  float64
-	text  string
-	spots []spot
+	At   [2]float64 `json:"at"`
+	Text string     `json:"text"`
+	Side string     `json:"side"`
 }
 
 const (
@@ -305,8 +307,7 @@ func (f Figure) block() (block, error) {
 }
 
 // Option returns the option object of ECharts for the figure, in JSON, after
-// the same checks as Show. Where it needs a function or a colour of the theme
-// it holds a name, which scripts/charts/figure.js replaces.
+// the same checks as Show, as scripts/charts/picture.js completes it.
 func (f Figure) Option() ([]byte, error) {
 	if err := f.Check(); err != nil {
 		return nil, err

@@ -1,12 +1,7 @@
-//go:build unix
-
 package lesson
 
 import (
-	"bufio"
-	"io"
-	"net"
-	"net/http"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,86 +9,55 @@ import (
 	"time"
 )
 
-// renderer listens on a Unix socket and gives each connection to serve.
-func renderer(t *testing.T, serve func(net.Conn)) string {
+// renderer answers the next figure that comes to lie in a folder.
+func renderer(t *testing.T, answer func(asked map[string]any) string) string {
 	t.Helper()
-	// A socket's path must be short.
-	dir, err := os.MkdirTemp("", "mw")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	path := filepath.Join(dir, "s")
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
+	folder := t.TempDir()
+	done := make(chan bool)
+	t.Cleanup(func() { close(done) })
 	go func() {
 		for {
-			c, err := l.Accept()
-			if err != nil {
+			select {
+			case <-done:
 				return
+			case <-time.After(5 * time.Millisecond):
 			}
-			go func() {
-				defer c.Close()
-				serve(c)
-			}()
+			found, _ := filepath.Glob(filepath.Join(folder, "*.json"))
+			for _, path := range found {
+				data, err := os.ReadFile(path)
+				if err != nil {
+					continue
+				}
+				os.Remove(path)
+				var asked map[string]any
+				if err := json.Unmarshal(data, &asked); err != nil {
+					t.Errorf("asked %q: %v", data, err)
+				}
+				part := strings.TrimSuffix(path, "json") + "part"
+				os.WriteFile(part, []byte(answer(asked)), 0o600)
+				os.Rename(part, strings.TrimSuffix(path, "json")+"svg")
+			}
 		}
 	}()
-	return path
-}
-
-// reply reads the request and answers it with s.
-func reply(c net.Conn, s string) {
-	if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
-		io.Copy(io.Discard, r.Body)
-	}
-	io.WriteString(c, s)
+	return folder
 }
 
 func TestPicture(t *testing.T) {
-	const svg = "<svg>drawn</svg>\n"
-	socket := renderer(t, func(c net.Conn) {
-		r, err := http.ReadRequest(bufio.NewReader(c))
-		if err != nil {
-			t.Error(err)
-			return
+	folder := renderer(t, func(asked map[string]any) string {
+		if asked["id"] != "f" || asked["width"] != 760.0 || asked["height"] != 420.0 || asked["option"].(map[string]any)["a"] != 1.0 {
+			t.Errorf("asked %v", asked)
 		}
-		body, err := io.ReadAll(r.Body)
-		if err != nil || string(body) != `{"a":1}` {
-			t.Errorf("body %q, error %v", body, err)
-		}
-		if r.Method != "POST" || r.URL.String() != "/svg?width=760&height=420&id=f" {
-			t.Errorf("asked %s %s", r.Method, r.URL)
-		}
-		answer := http.Response{
-			StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"image/svg+xml"}},
-			ContentLength: int64(len(svg)), Body: io.NopCloser(strings.NewReader(svg)), Close: true,
-		}
-		if err := answer.Write(c); err != nil {
-			t.Error(err)
-		}
+		return `<svg a="1"><text fill="var(--mw-text)">drawn</text></svg>`
 	})
-	t.Setenv(renderEnv, socket)
-	if got := picture([]byte(`{"a":1}`), "f", 760, 420); string(got) != svg {
-		t.Errorf("picture %q", got)
-	}
-}
-
-func TestPictureOfALateRenderer(t *testing.T) {
-	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-	socket := renderer(t, func(c net.Conn) { reply(c, answer) })
-	late := socket + "2"
-	t.Setenv(renderEnv, late)
-	go func() {
-		time.Sleep(120 * time.Millisecond)
-		if err := os.Rename(socket, late); err != nil {
-			t.Error(err)
+	t.Setenv(renderEnv, folder)
+	want := `<svg a="1"><style>@media (prefers-color-scheme:dark){[fill="#1f2328"]{fill:#e6e8ea}}</style><text fill="#1f2328">drawn</text></svg>`
+	for range 2 { // a cell may draw a figure again
+		if got := picture([]byte(`{"a":1}`), "f", 760, 420); string(got) != want {
+			t.Errorf("picture %q", got)
 		}
-	}()
-	if got := picture([]byte("{}"), "f", 1, 1); string(got) != "ok" {
-		t.Errorf("picture %q", got)
+	}
+	if left, _ := os.ReadDir(folder); len(left) > 0 {
+		t.Errorf("it left %v", left)
 	}
 }
 
@@ -101,30 +65,24 @@ func TestNoPicture(t *testing.T) {
 	old := renderLimit
 	renderLimit = 100 * time.Millisecond
 	defer func() { renderLimit = old }()
-	say := func(s string) string {
-		return renderer(t, func(c net.Conn) { reply(c, s) })
-	}
-	for _, c := range []struct{ name, socket string }{
+	for _, c := range []struct{ name, folder string }{
 		{"no renderer", ""},
-		{"no socket", filepath.Join(t.TempDir(), "none")},
-		{"path too long", "/" + strings.Repeat("x", 200)},
-		{"not a socket", os.Args[0]},
-		{"silence", renderer(t, func(c net.Conn) { time.Sleep(time.Second) })},
-		{"hangs up", renderer(t, func(c net.Conn) {})},
-		{"no HTTP", say("hello")},
-		{"nothing after the head", say("HTTP/1.1\r\n\r\n")},
-		{"refusal", say("HTTP/1.1 400 Bad Request\r\nContent-Length: 3\r\n\r\nbad")},
-		{"cut off", say("HTTP/1.1 200 OK\r\nContent-Length: 300\r\n\r\nbad")},
-		{"no length", say("HTTP/1.1 200 OK\r\n\r\nok")},
+		{"no folder", filepath.Join(t.TempDir(), "none")},
+		{"not a folder", os.Args[0]},
+		{"silence", t.TempDir()},
+		{"a figure that cannot be drawn", renderer(t, func(map[string]any) string { return "" })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Setenv(renderEnv, c.socket)
+			t.Setenv(renderEnv, c.folder)
 			start := time.Now()
 			if got := picture([]byte("{}"), "f", 1, 1); got != nil {
 				t.Errorf("picture %q, want none", got)
 			}
 			if d := time.Since(start); d > 900*time.Millisecond {
 				t.Errorf("took %v, past its limit", d)
+			}
+			if left, _ := filepath.Glob(filepath.Join(c.folder, "*.json")); len(left) > 0 && c.folder != "" {
+				t.Errorf("it left %v", left)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memorywall/pkg/internal/num"
+	"memorywall/pkg/internal/svg"
 	"memorywall/pkg/roofline"
 )
 
@@ -122,7 +123,7 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 	one, brief := true, true // one peak, names that fit above a roof
 	for _, m := range machines {
 		one = one && m.Peak == machines[0].Peak
-		brief = brief && textLength(m.Name, textSize) < defaultWidth/4
+		brief = brief && svg.Wide(m.Name) < defaultWidth/4
 	}
 	f.namedAlong = one || brief
 	own, shared := ownNames(machines)
@@ -212,21 +213,15 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool,
 		}
 	}
 	// Roofs of one machine share their peak: it is named once.
-	named := slices.ContainsFunc(f.along, func(a along) bool { return a.y0 == m.Peak && a.y1 == m.Peak })
+	named := slices.ContainsFunc(f.along, func(a along) bool { return a.From[1] == m.Peak && a.To[1] == m.Peak })
 	if !named {
-		f.along = append(f.along, along{ridge, m.Peak, hi, m.Peak, peak, ink(i)})
+		f.along = append(f.along, along{[2]float64{ridge, m.Peak}, [2]float64{hi, m.Peak}, peak, i})
 	}
-	f.along = append(f.along,
-		along{lo, m.Bandwidth * lo, ridge, m.Peak, slope, ink(i)})
+	f.along = append(f.along, along{[2]float64{lo, m.Bandwidth * lo}, [2]float64{ridge, m.Peak}, slope, i})
 	if n == 1 {
 		f.shades = append(f.shades, [2]float64{lo, ridge})
-		floor := m.Bandwidth * lo
-		var left, right []spot
-		for dy := 12.0; dy < 80; dy += 16 {
-			left = append(left, spot{-8, -dy, "right"})
-			right = append(right, spot{8, -dy, "left"})
-		}
-		f.asides = append(f.asides, aside{ridge, floor, "← memory-bound", left}, aside{ridge, floor, "compute-bound →", right})
+		foot := [2]float64{ridge, m.Bandwidth * lo}
+		f.asides = append(f.asides, aside{foot, "← memory-bound", "left"}, aside{foot, "compute-bound →", "right"})
 	}
 	return nil
 }

@@ -31,9 +31,9 @@ const explorers = allChapters().flatMap((chapter) =>
 
 /** A number of each explorer to drag, type and get wrong, and a value that follows from it. */
 const TRY = {
-  roofline: { key: "m", typed: "1", says: "1", value: "intensity", wrong: "0", error: /^m is 0: it must be a whole number from 1 to 1,000,000/ },
-  tile: { key: "b", typed: "64", says: "64", value: "loads", wrong: "0.5", error: /^b is 0\.5: it must be a whole number from 1 to/ },
-  decode: { key: "batch", typed: "512", says: "512", value: "all", wrong: "many", error: /^batch is "many": it must be a whole number from 1 to/ },
+  roofline: { key: "m", typed: "1", says: "1", value: "intensity", wrong: "0", error: /^m, rows of A and C, is 0: it must be a whole number from 1 to 1,000,000/ },
+  tile: { key: "b", typed: "64", says: "64", value: "loads", wrong: "0.5", error: /^b, tile size, is 0\.5: it must be a whole number from 1 to/ },
+  decode: { key: "batch", typed: "512", says: "512", value: "all", wrong: "many", error: /^Batch, requests that share a step, is "many": it must be a whole number from 1 to/ },
 };
 
 let browser, lab, folder;
@@ -430,17 +430,21 @@ inWindow("what can go wrong", (step) => {
     await window.page.goto(`${write("bad", explorers)}#tile?n=0&size=3`);
     const tile = Explorer.in(window, "tile");
     await tile.root.locator(".mwx-fields").waitFor();
-    assert.match(await tile.error("n"), /^n is 0: it must be/);
+    assert.match(await tile.error("n"), /^n, rows and columns of A, B and C, is 0: it must be/);
     assert.match(await tile.root.locator(".mwx-form > .mwx-error").textContent(), /"size" is no setting of the explorer tile/);
     // The page's own settings stand below, greyed, until some are right.
     const instead = tile.root.locator(".mwx-figure > .mwx-error");
     await tile.live();
     const own = await tile.look();
     assert.equal(own.old, true, "the picture is greyed");
-    assert.match(await instead.textContent(), /not those of its link: .*"size" is no setting.*; n is 0: it must be/);
+    assert.match(await instead.textContent(), /not those of its link: .*"size" is no setting.*; n, rows and columns of A, B and C, is 0: it must be/);
     assert.match(await tile.summary.textContent(), /163\.8 FLOP\/byte/);
     assert.ok(own.values >= 10);
     assert.ok(await instead.evaluate((p) => p.getBoundingClientRect().bottom <= p.parentNode.querySelector("svg").getBoundingClientRect().top));
+    // A link to what is wrong is not handed out.
+    await tile.root.getByRole("button", { name: "Copy link" }).click();
+    await until("the reason why nothing is copied", async () => /^Nothing is copied.* is 0: it must be/.test(await tile.root.locator(".mwx-status").textContent()));
+    assert.equal(await tile.root.locator(".mwx-link").isVisible(), false);
     await tile.root.getByRole("button", { name: "Reset" }).click();
     await tile.live();
     const end = await tile.look();

@@ -55,7 +55,7 @@ export class Figure {
     return this.root.evaluate((root, id) => {
       const { painter } = window.echarts.getInstanceByDom(root.querySelector(".memorywall-live")).getZr();
       const svg = painter.renderToString({ cssAnimation: false, cssEmphasis: false, useViewBox: true });
-      return `${window.memorywall.tidy(svg).replace(/\bzr\d+-/g, `${id}-`)}\n`;
+      return `${window.memorywall.resolved(root, window.memorywall.picture.tidy(svg)).replace(/\bzr\d+-/g, `${id}-`)}\n`;
     }, this.id);
   }
 

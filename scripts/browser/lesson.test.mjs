@@ -198,12 +198,10 @@ for (const chapter of chapters) {
           );
           if (SHOTS && name === "dark") await window.shot(`${figure.id}.dark`, figure.root);
         }
-        // Of the two drawings of tiles, the one for such a page is seen.
+        // Pictures take the colours of the page.
         const wrong = await window.page.evaluate((name) =>
-          [...document.querySelectorAll("img.memorywall-light, img.memorywall-dark")]
-            .filter((image) => image.closest(".jp-OutputArea").checkVisibility() && image.checkVisibility() !== image.classList.contains(`memorywall-${name}`))
-            .map((image) => `${image.className}: ${image.alt}`), name);
-        assertNone(`drawings that do not fit a ${name} page`, wrong);
+          [...document.querySelectorAll(".memorywall-drawing img, .memorywall-stage img")].filter((image) => getComputedStyle(image).colorScheme !== name).map((image) => image.alt), name);
+        assertNone(`pictures that do not fit a ${name} page`, wrong);
         // What is saved is what is on the screen, with its paper.
         const [figure] = await window.figures();
         const svg = String((await figure.save("SVG")).bytes);
@@ -218,9 +216,12 @@ for (const chapter of chapters) {
   });
 }
 
-/** An SVG with the page's white written as pkg/lesson writes it. */
+/** An SVG without its colours for dark pages, and with those for light ones as a page says them. */
 function sameColours(svg) {
-  return svg.replace(/"(white|#fff|rgb\(255, ?255, ?255\))"/g, '"#ffffff"');
+  return svg.replace(/<style>.*?<\/style>/, "").replace(/"#([0-9a-f]{6})([0-9a-f]{2})?"/g, (_, hex, alpha) => {
+    const parts = [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16)).join(", ");
+    return alpha ? `"rgba(${parts}, ${Math.round(parseInt(alpha, 16) / 2.55) / 100})"` : `"rgb(${parts})"`;
+  });
 }
 
 /** Fails unless two SVGs differ in nothing but tenths of pixels: a page draws with finer numbers, and a circle in fewer arcs. */

@@ -73,6 +73,28 @@ async function drawn(page, id) {
   }));
 }
 
+/** What is wrong with the texts of a figure as the browser draws them: two that share area, or one that is cut. */
+const troubles = (page, id) => page.locator(`[id="${id}"]`).evaluate((figure) => {
+  const svg = figure.querySelector(".memorywall-live svg");
+  const frame = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll("text")].filter((node) => node.checkVisibility()).map((node) => {
+    const { x, y, width, height } = node.getBBox(), matrix = node.getScreenCTM();
+    const rim = 0.16 * height; // above and below the letters, empty
+    const corners = [[x, y + rim], [x + width, y + rim], [x + width, y + height - rim], [x, y + height - rim]];
+    return { text: node.textContent, quad: corners.map(([px, py]) => new DOMPoint(px, py).matrixTransform(matrix)) };
+  });
+  // Two quadrilaterals are apart where a line along a side of one has them on two sides.
+  const apart = (one, p, q) => one.some((from, i) => {
+    const to = one[(i + 1) % 4];
+    const range = (quad) => quad.map((at) => (at.x - from.x) * (from.y - to.y) + (at.y - from.y) * (to.x - from.x));
+    return Math.max(...range(p)) <= Math.min(...range(q)) || Math.max(...range(q)) <= Math.min(...range(p));
+  });
+  return texts.flatMap((one, i) => [
+    ...texts.slice(i + 1).filter((other) => !apart(one.quad, one.quad, other.quad) && !apart(other.quad, one.quad, other.quad)).map((other) => `"${one.text}" lies on "${other.text}"`),
+    ...(one.quad.some((at) => at.x < frame.left - 1 || at.x > frame.right + 1 || at.y < frame.top - 1 || at.y > frame.bottom + 1) ? [`"${one.text}" is cut`] : []),
+  ]);
+});
+
 /** Points at the middle datum of a figure's first series and returns what the tooltip says. */
 async function tooltip(page, id) {
   const figure = page.locator(`[id="${id}"]`);
@@ -157,6 +179,26 @@ for (const name of pages) {
       }
     });
 
+    step("its figures are as wide as the page has room for, and no text in them overlaps another or is cut", async ({ page }) => {
+      const ids = await figures(page);
+      for (const width of [360, 400, 800, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const id of ids) {
+          await drawn(page, id);
+          await until(`${id} to fit into ${width} pixels`, () => page.locator(`[id="${id}"]`).evaluate((figure) => {
+            const [live, room] = [figure.querySelector(".memorywall-live").offsetWidth, figure.clientWidth];
+            return live === Math.min(room, JSON.parse(figure.querySelector('script[type="application/json"]').textContent).width);
+          }));
+          assert.deepEqual(await troubles(page, id), [], `${id}, ${width} pixels wide`);
+          const titles = await page.locator(`figure:has([id="${id}"])`).evaluate((figure) => {
+            const title = JSON.parse(figure.querySelector('script[type="application/json"]').textContent).option.title.text;
+            return figure.innerText.replace(/\s+/g, " ").split(title.replace(/\s+/g, " ")).length - 1;
+          });
+          assert.ok(titles <= 1, `${id} says its title ${titles} times`);
+        }
+      }
+    });
+
     step("dark and light, at a switch, figures too", async ({ page }) => {
       const ids = await figures(page);
       for (const choice of ["dark", "light"]) {
@@ -176,6 +218,7 @@ for (const name of pages) {
     step("nothing sticks out of a wide, a middle or a narrow window, folded or open", async ({ page }) => {
       for (const width of [1440, 1000, 360]) {
         await page.setViewportSize({ width, height: 800 });
+        await page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 100))); // figures follow
         assertNone(`at ${width} pixels`, await beyond(page));
       }
       await openAll(page);
@@ -225,7 +268,7 @@ for (const name of pages) {
           pictures: all(".memorywall-stage").filter((stage) => ![...stage.querySelectorAll("img")].some((image) => seen(image) && image.naturalWidth > 0)).length,
           lives: all(".memorywall-live").filter(seen).length,
           // The title is in the picture. Controls and remarks on them are for the screen.
-          screen: all("figcaption, .memorywall-save, .mwx-form, .mwx-sorry, .code > summary, .answer > summary").filter(seen).map((node) => `${node.tagName}.${node.className}: ${node.textContent.slice(0, 60)}`),
+          screen: all(".memorywall-save, .mwx-form, .mwx-sorry, .code > summary, .answer > summary").filter(seen).map((node) => `${node.tagName}.${node.className}: ${node.textContent.slice(0, 60)}`),
           dim: all("main img").filter((image) => getComputedStyle(image).filter !== "none").length,
           cut: all("main *").filter(cut).map((node) => `${node.tagName}.${node.className}: ${node.innerText.slice(0, 60)}`),
         };

@@ -1,34 +1,30 @@
 // The static pictures of the figures: the same option object that the page
-// draws, drawn to SVG without a browser.
+// draws, drawn to SVG without a browser. Colours are variables of palette.css.
 //
 //	node render.mjs --width 760 --height 420 --id NAME <option.json >picture.svg
-//	node render.mjs --socket PATH [--parent PID]
+//	node render.mjs --folder FOLDER [--parent PID]
 //
-// The second form stays and answers HTTP on a Unix socket:
-//
-//	POST /svg?width=W&height=H&id=NAME   body: option, answer: image/svg+xml
-//	GET  /                               answer: 200, "ready"
-//
-// The same option gives the same bytes, however often and in whatever order.
-// The server is for one user: the socket has mode 0600. It ends with the
-// process PID, and ignores the interrupts that are meant for a running cell.
+// The second form stays and waits for files NAME.json in a folder, each
+// {id, width, height, option}. It takes the file away and leaves NAME.svg, which
+// is empty where the option cannot be drawn. The same option gives the same
+// bytes, however often and in whatever order. It ends with the process PID, and
+// ignores the interrupts that are meant for a running cell.
 
 import { createRequire } from "node:module";
-import { createServer } from "node:http";
-import { chmodSync, realpathSync, rmSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync, renameSync, unlinkSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const require = createRequire(import.meta.url);
 
 const MAX_SIDE = 4000; // pixels
-const MAX_BODY = 32 << 20; // bytes
 
 let loaded;
 function load() {
   loaded ??= {
     echarts: require("./node_modules/echarts/dist/echarts.min.js"),
-    figure: require("./figure.js"),
+    picture: require("./picture.js"),
   };
   return loaded;
 }
@@ -47,7 +43,7 @@ function side(name, value) {
 /**
  * Draws an option.
  *
- * @param {object} option as pkg/lesson writes it, with names for functions and colours
+ * @param {object} option as pkg/lesson writes it
  * @param {{width: number|string, height: number|string, id?: string}} frame
  *   pixels, and the prefix of the ids inside the picture
  * @returns {string} SVG
@@ -62,8 +58,8 @@ export function render(option, frame) {
   if (option === null || typeof option !== "object" || Array.isArray(option)) {
     throw new BadRequest("the option must be an object");
   }
-  const { echarts, figure } = load();
-  return figure.svg(echarts, option, { width, height, id, theme: "light" });
+  const { echarts, picture } = load();
+  return picture.svg(echarts, option, { width, height, id });
 }
 
 function parse(text) {
@@ -74,106 +70,62 @@ function parse(text) {
   }
 }
 
-async function body(request) {
-  const chunks = [];
-  let size = 0;
-  for await (const chunk of request) {
-    size += chunk.length;
-    if (size > MAX_BODY) throw new BadRequest(`the option has more than ${MAX_BODY} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-async function answer(request, response) {
-  const reply = (status, type, text) => {
-    response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(text) });
-    response.end(text);
-  };
-  try {
-    const url = new URL(request.url, "http://render");
-    if (request.method === "GET" && url.pathname === "/") return reply(200, "text/plain", "ready\n");
-    if (url.pathname !== "/svg") return reply(404, "text/plain", "ask POST /svg?width=W&height=H&id=NAME\n");
-    if (request.method !== "POST") return reply(405, "text/plain", "ask with POST\n");
-    const query = Object.fromEntries(url.searchParams);
-    reply(200, "image/svg+xml", render(parse(await body(request)), query));
-  } catch (e) {
-    reply(e instanceof BadRequest ? 400 : 500, "text/plain", `${e.message}\n`);
-  }
-}
-
-function alive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (e) {
-    return e.code === "EPERM";
-  }
-}
-
-/** Answers on a Unix socket until the parent is gone or a signal ends it. */
-export function serve(socket, parent) {
-  load(); // first, so that whoever finds the socket need not wait for it
-  const server = createServer(answer);
-  let ours;
-  // Which file lies there: a new one may have the number of an old one.
-  const there = () => {
-    try {
-      const file = statSync(socket, { bigint: true });
-      return file.isSocket() ? `${file.dev} ${file.ino} ${file.birthtimeNs}` : "";
-    } catch {
-      return ""; // it is gone already
+/** Draws what lies in a folder, and what will come to lie there, until the parent is gone or a signal ends it. */
+export function serve(folder, parent) {
+  load(); // first, so that whoever waits need not wait for it
+  const look = () => {
+    for (const file of readdirSync(folder).filter((name) => name.endsWith(".json"))) {
+      const from = join(folder, file), to = from.replace(/json$/, "svg");
+      let svg = "";
+      try {
+        const text = readFileSync(from, "utf8");
+        unlinkSync(from);
+        const { option, ...frame } = parse(text);
+        svg = render(option, frame);
+      } catch (e) {
+        if (e.code === "ENOENT") continue; // whoever asked did not wait
+        console.error(`render: ${file}: ${e.message}`);
+      }
+      writeFileSync(`${to}.new`, svg, { mode: 0o600 });
+      renameSync(`${to}.new`, to);
     }
   };
-  const clear = () => {
-    // Another process may have put its own socket there since.
-    if (ours && there() === ours) rmSync(socket, { force: true });
-  };
-  const end = () => {
-    clear();
-    process.exit(0);
-  };
+  const end = () => process.exit(0);
   process.on("SIGINT", () => {});
   process.on("SIGTERM", end);
   process.on("SIGHUP", end);
-  server.on("error", (e) => {
-    console.error(`render: ${socket}: ${e.message}`);
-    process.exit(1);
-  });
-  const mask = process.umask(0o177);
-  server.listen(socket, () => {
-    process.umask(mask);
-    ours = there();
-    if (ours) chmodSync(socket, 0o600);
-  });
-  if (parent) {
-    const born = process.ppid;
-    const watch = setInterval(() => {
-      if (!alive(parent) || (born === parent && process.ppid !== parent)) end();
-    }, 500);
-    watch.unref();
-    server.on("close", () => clearInterval(watch));
-  }
-  return server;
+  const born = process.ppid;
+  const pace = () => {
+    try {
+      if (parent) process.kill(parent, 0);
+      if (parent === born && process.ppid !== born) end();
+      look(); // a watcher may miss a file
+    } catch (e) {
+      if (e.code !== "EPERM") end(); // the parent or the folder is gone
+    }
+  };
+  watch(folder, look);
+  look();
+  setInterval(pace, 500);
 }
 
 async function main() {
   const { values } = parseArgs({
     options: {
-      socket: { type: "string" },
+      folder: { type: "string" },
       parent: { type: "string" },
       width: { type: "string", default: "760" },
       height: { type: "string", default: "420" },
       id: { type: "string" },
     },
   });
-  if (values.socket !== undefined) {
+  if (values.folder !== undefined) {
     const parent = values.parent === undefined ? 0 : Number(values.parent);
     if (!Number.isInteger(parent) || parent < 0) throw new BadRequest(`--parent is ${values.parent}: it must be a process id`);
-    serve(values.socket, parent);
+    serve(values.folder, parent);
     return;
   }
-  process.stdout.write(render(parse(await body(process.stdin)), values));
+  process.stdout.write(render(parse(readFileSync(0, "utf8")), values));
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(import.meta.url))) {

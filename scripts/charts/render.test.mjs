@@ -1,10 +1,9 @@
-// node --test: the renderer and the house style. Needs `npm ci` in this folder.
+// node --test: the pictures of figures and the house style. Needs `npm ci` in this folder.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createRequire } from "node:module";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -13,40 +12,67 @@ import { fileURLToPath } from "node:url";
 import { BadRequest, render } from "./render.mjs";
 
 const require = createRequire(import.meta.url);
-const figure = require("./figure.js");
-const loadEcharts = () => ({ echarts: require("./node_modules/echarts/dist/echarts.min.js") });
+const place = require("./place.js");
+const picture = require("./picture.js");
+const echarts = require("./node_modules/echarts/dist/echarts.min.js");
 const here = fileURLToPath(new URL(".", import.meta.url));
-const data = join(here, "../../pkg/lesson/testdata");
-const read = (path) => JSON.parse(readFileSync(path, "utf8"));
-const options = Object.fromEntries(
-  readdirSync(join(data, "figures"))
-    .sort()
-    .map((name) => [name.replace(".json", ""), read(join(data, "figures", name))]),
-);
-const frame = (id) => ({ width: 760, height: 420, id });
+const root = join(here, "../..");
+const frame = (id, width = 760, height = 420) => ({ width, height, id });
 
-test("numbers are written as in pkg/lesson", () => {
-  const cases = read(join(data, "format.json"));
-  for (const [v, unit, want] of cases.si) assert.equal(figure.si(v, unit), want);
-  for (const [v, unit, base, want] of cases.value) assert.equal(figure.value(v, unit, base), want);
-  for (const [v, kind, want] of cases.tick) assert.equal(figure.ticks[kind](v), want);
-});
+/** Figures by name, {option, width, height}: those of pkg/lesson's gallery and those that the chapters show. */
+const figures = {};
+{
+  const folder = mkdtempSync(join(tmpdir(), "mw"));
+  execFileSync("go", ["test", "./pkg/lesson", "-count=1", "-run", "^TestGallery$"], { cwd: root, env: { ...process.env, MEMORYWALL_GALLERY: folder } });
+  for (const file of readdirSync(folder).sort()) figures[file.replace(".json", "")] = JSON.parse(readFileSync(join(folder, file), "utf8"));
+  rmSync(folder, { recursive: true });
+  for (const file of readdirSync(join(root, "notebooks")).filter((name) => name.endsWith(".ipynb")).sort()) {
+    const { cells } = JSON.parse(readFileSync(join(root, "notebooks", file), "utf8"));
+    for (const output of cells.flatMap((cell) => cell.outputs ?? [])) {
+      const html = [].concat(output.data?.["text/html"] ?? "").join("");
+      const data = /<script type="application\/json">(.*?)<\/script>/s.exec(html);
+      if (data) figures[/id="([^"]+)"/.exec(html)[1]] = JSON.parse(data[1]);
+    }
+  }
+}
+const options = Object.fromEntries(Object.entries(figures).map(([name, { option }]) => [name, option]));
+
+/** A chart of a figure, for as long as action takes. */
+function charted(option, width, height, action) {
+  echarts.setPlatformAPI({ measureText: picture.measureText });
+  const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width, height });
+  try {
+    return action(chart, picture.draw(chart, option, width, height));
+  } finally {
+    chart.dispose();
+  }
+}
+
+/** A line through points [x, y] with axes of the given kind, as pkg/lesson writes it. */
+function line(points, { x = {}, y = {}, marks = [], name = "a", mw = {} } = {}) {
+  return {
+    title: { text: "A title" },
+    xAxis: { type: "value", name: "x", ...x }, yAxis: { type: "value", name: "y", ...y },
+    series: [
+      { type: "line", name, data: points.map(([a, b, label]) => [a, b, String(a), String(b), ...(label ? [label] : [])]) },
+      ...(marks.length ? [{ type: "scatter", name: "", silent: true, data: [], markLine: { data: marks } }] : []),
+    ],
+    mw: { x: { steps: [] }, y: { steps: [] }, named: false, plain: false, low: false, along: [], asides: [], ...mw },
+  };
+}
+const LOG = { type: "log", logBase: 10 };
 
 describe("the picture", () => {
-  const names = Object.keys(options);
-
-  test("there are options of every kind of figure", () => {
-    assert.ok(names.length >= 10, `only ${names}`);
+  test("there are figures of every kind", () => {
+    assert.ok(Object.keys(figures).length >= 40, `only ${Object.keys(figures)}`);
   });
 
-  for (const name of names) {
+  for (const [name, { option, width, height }] of Object.entries(figures)) {
     test(`of ${name}`, () => {
-      const svg = render(options[name], frame(name));
-      assert.match(svg, /^<svg [^>]*viewBox="0 0 760 420"/);
+      const svg = render(option, frame(name, width, height));
+      assert.ok(svg.startsWith("<svg ") && svg.includes(`viewBox="0 0 ${width} ${height}"`));
       assert.ok(svg.endsWith("</svg>\n"));
-      for (const bad of [/NaN/, /undefined/, /Infinity/, /<script/i, /ecmeta_/, /mw:(?!text<)/, /\bhref=/, /zr\d+-/]) {
-        assert.doesNotMatch(svg, bad);
-      }
+      for (const bad of [/NaN/, /undefined/, /Infinity/, /<script/i, /ecmeta_/, /\bhref=/, /zr\d+-/]) assert.doesNotMatch(svg, bad);
       // Every tag that is opened is closed, in order.
       const open = [];
       for (const [, slash, tag, self] of svg.matchAll(/<(\/?)([A-Za-z]+)(?:\s[^<>]*?)?(\/?)>/g)) {
@@ -54,36 +80,24 @@ describe("the picture", () => {
         else if (!self) open.push(tag);
       }
       assert.deepEqual(open, []);
-      // The title stands in it, in as many lines as it takes.
-      const text = [...svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map((m) => m[1]);
-      for (const line of options[name].title[0].text.split("\n")) {
-        const escaped = line.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-        assert.ok(text.includes(escaped), `no ${escaped} among ${text}`);
-      }
+      // The title stands in it, in as many lines as it takes, and all colours are of the palette.
+      const text = [...svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map((m) => m[1]).join(" ").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+      assert.ok(text.includes(option.title.text.replace(/\s+/g, " ")), `no title in ${text}`);
+      assert.doesNotMatch(svg.replace(/<clipPath.*?<\/clipPath>|<path d="M0 7L25 7"[^>]*>/gs, ""), /(fill|stroke)="(#|rgb)/);
     });
   }
 
-  test("has the labels of ticks with prefixes", () => {
-    const text = render(options.roofline, frame("r"));
-    for (const label of ["1T", "10T", "100T", "0.1", "1k"]) assert.ok(text.includes(`>${label}</text>`), label);
-    assert.ok(!text.includes("000,000"));
-  });
-
   test("is the same, however often and in whatever order", () => {
+    const names = Object.keys(figures).slice(0, 16);
     const first = Object.fromEntries(names.map((n) => [n, render(options[n], frame(n))]));
     for (const n of [...names].reverse()) assert.equal(render(options[n], frame(n)), first[n]);
-    for (let i = 0; i < 5; i++) assert.equal(render(options.roofline, frame("roofline")), first.roofline);
   });
 
-  test("does not change its option", () => {
+  test("does not change its option, and names the ids inside after the figure", () => {
     const copy = structuredClone(options.marks);
     render(copy, frame("marks"));
     assert.deepEqual(copy, options.marks);
-  });
-
-  test("names the ids inside after the figure", () => {
-    const svg = render(options.lines, frame("figure-1"));
-    const ids = [...svg.matchAll(/ id="([^"]*)"/g)].map((m) => m[1]);
+    const ids = [...render(options.lines, frame("figure-1")).matchAll(/ id="([^"]*)"/g)].map((m) => m[1]);
     assert.ok(ids.length > 0);
     for (const id of ids) assert.match(id, /^figure-1-/);
   });
@@ -91,93 +105,228 @@ describe("the picture", () => {
   test("of a thing that is none is refused", () => {
     const ok = options.line;
     for (const [option, at] of [
-      [ok, { width: 0, height: 1 }],
-      [ok, { width: 1e9, height: 1 }],
-      [ok, { width: "7x", height: 1 }],
-      [ok, { height: 1 }],
-      [ok, { ...frame('a"b') }],
-      [ok, { ...frame("") }],
-      [null, frame("a")],
-      [[], frame("a")],
-      ["x", frame("a")],
+      [ok, { width: 0, height: 1 }], [ok, { width: 1e9, height: 1 }], [ok, { width: "7x", height: 1 }], [ok, { height: 1 }],
+      [ok, { ...frame('a"b') }], [ok, { ...frame("") }], [null, frame("a")], [[], frame("a")], ["x", frame("a")],
     ]) {
       assert.throws(() => render(option, at), BadRequest);
     }
   });
-});
 
-describe("the places of texts", () => {
-  test("do not depend on the fonts of whoever draws", () => {
-    const { echarts } = loadEcharts();
-    const first = render(options["upright-bars"], frame("b"));
-    echarts.setPlatformAPI({ measureText: (text) => ({ width: 100 * text.length }) });
-    assert.equal(render(options["upright-bars"], frame("b")), first);
+  test("of values at the ends of what a float64 can say", () => {
+    const values = [1e-300, 1e-290, 1e-12, 1, 1 + 1e-15, 1e15, 4.9e287, 1e300];
+    for (const a of values) {
+      for (const b of values) {
+        for (const axes of [{}, { x: LOG, y: LOG }]) {
+          for (const points of [[[1, a, "a"], [b, 2]], ...(axes.x ? [] : [[[-b, -a], [1, 1]]])]) {
+            const svg = render(line(points, { ...axes, marks: [{ yAxis: a, name: "m" }, { xAxis: b, name: "n" }] }), frame("f"));
+            assert.doesNotMatch(svg, /NaN|Infinity|undefined/, `${a} and ${b}, ${JSON.stringify(axes)}`);
+          }
+        }
+      }
+    }
   });
-});
 
-describe("what a picture leaves out", () => {
-  test("is what does not show", () => {
+  test("leaves out what does not show", () => {
     const kept = '<path d="M0 0" fill="#fff"></path>\n<path d="M0 0" fill="none" stroke="#000"></path>\n<path d="M0 0" fill="rgb(0,0,0)" fill-opacity="0" stroke="red"></path>\n';
     const gone =
       '<path d="M0 0" fill="none" pointer-events="visible" stroke="none"></path>\n' +
       '<path d="M0 0" fill="none" pointer-events="visible"></path>\n' +
+      '<path d="M0 0" fill="none" stroke="transparent"></path>\n' +
       '<path d="M0 0" fill="rgb(0,0,0)" fill-opacity="0" stroke="#333" stroke-width="0"></path>\n';
-    assert.equal(figure.tidy(`<svg width="1">\n${kept}${gone}</svg>`), `<svg width="1">\n${kept}</svg>`);
-  });
-
-  test("is the font of each text, which the picture has once", () => {
+    assert.equal(picture.tidy(`<svg width="1">\n${kept}${gone}</svg>`), `<svg width="1">\n${kept}</svg>`);
     const text = (t) => `<text style="font-size:12px;font-family:system-ui, 'A b';" ecmeta_x="1">${t}</text>`;
-    assert.equal(
-      figure.tidy(`<svg w="1">${text("font-family:no;")}${text("2")}</svg>`),
-      `<svg font-family="system-ui, 'A b'" w="1"><text style="font-size:12px;">font-family:no;</text><text style="font-size:12px;">2</text></svg>`,
-    );
-    assert.equal(render(options.roofline, frame("r")).split("font-family").length, 2);
-  });
-
-  test("is no more than that: all that is drawn stays, in order", () => {
-    const { echarts } = loadEcharts();
-    for (const [name, option] of Object.entries(options)) {
-      const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width: 760, height: 420 });
-      chart.setOption({ ...figure.prepare(option, "light"), backgroundColor: figure.themes.light.paper, animation: false });
-      const whole = chart.renderToSVGString({ useViewBox: true });
-      chart.dispose();
-      const texts = (svg) => [...svg.matchAll(/>([^<>\n]+)<\/text>/g)].map((m) => m[1]);
-      const shapes = (svg) => [...svg.matchAll(/<path d="([^"]*)"([^>]*)>/g)].filter((m) => / stroke="#/.test(m[2]) && !/ stroke-width="0"/.test(m[2])).map((m) => m[1]);
-      const small = render(option, frame(name));
-      assert.deepEqual(texts(small), texts(whole), name);
-      assert.deepEqual(shapes(small), shapes(whole), name);
-      assert.ok(shapes(small).length > 0, name);
-      assert.ok(small.length < 0.8 * whole.length, `${name}: ${small.length} of ${whole.length} bytes`);
-    }
+    assert.equal(picture.tidy(`<svg width="1">${text("a")}${text("b")}</svg>`),
+      `<svg font-family="system-ui, 'A b'" width="1"><text style="font-size:12px;">a</text><text style="font-size:12px;">b</text></svg>`);
   });
 });
 
+describe("marks", () => {
+  /** Those values whose level marks the picture has elsewhere. */
+  const misplaced = (values, option, precision) => charted(option, 760, 420, (chart) => {
+    if (precision !== undefined) chart.setOption({ series: chart.getOption().series.map((s) => ({ ...s, markLine: s.markLine && { ...s.markLine, precision } })) });
+    const y = [...chart.renderToSVGString().matchAll(/<path d="M[\d.]+ ([\d.]+)L[\d.]+ \1"[^>]*stroke="var\(--mw-muted\)"/g)].map((m) => Number(m[1]));
+    return values.filter((v, i) => !(Math.abs(y[i] - chart.convertToPixel({ gridIndex: 0 }, [1, v])[1]) <= 1));
+  });
+
+  test("stand at their values, however small, and rounded ones are seen", () => {
+    for (const values of [[0.00121, 0.001391], [1.2349, 1.2351]]) {
+      const option = line([[1, values[0]], [2, values[1]]], { marks: values.map((v) => ({ yAxis: v, name: String(v) })) });
+      assert.deepEqual(misplaced(values, option), []);
+      assert.notDeepEqual(misplaced(values, option, 2), []); // what ECharts does by itself
+    }
+  });
+
+  test("lie inside the axes", () => {
+    charted(line([[1, 1], [2, 2]], { marks: [{ yAxis: 16, name: "peak" }, { xAxis: -3, name: "left" }] }), 760, 420, (chart) => {
+      const { x, y, width, height } = chart.getModel().getComponent("grid").coordinateSystem.getRect();
+      const [px, py] = chart.convertToPixel({ gridIndex: 0 }, [-3, 16]);
+      assert.ok(px >= x && px <= x + width && py >= y && py <= y + height);
+    });
+  });
+});
+
+/** The texts of an SVG with the quadrilaterals that they cover, as wide as place.js takes them to be. */
+function texts(svg) {
+  return [...svg.matchAll(/<text([^>]*)>([^<]*)<\/text>/g)].map(([, attributes, raw]) => {
+    const get = (name, otherwise) => new RegExp(`${name}="([^"]*)"`).exec(attributes)?.[1] ?? otherwise;
+    const text = raw.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+    const size = Number(/font-size:([\d.]+)px/.exec(attributes)?.[1] ?? 12);
+    const w = place.wide(text, size) * (/font-weight:bold/.test(attributes) ? 1.14 : 1) * 0.97;
+    const left = { start: 0, middle: -w / 2, end: -w }[get("text-anchor", "start")] + Number(get("x", 0)), top = Number(get("y", 0)) - size * 0.42;
+    const move = get("transform", "");
+    let [a, b, c, d, e, f] = [1, 0, 0, 1, 0, 0];
+    const matrix = /matrix\(([^)]*)\)/.exec(move), shift = /translate\(([^)]*)\)/.exec(move);
+    if (matrix) [a, b, c, d, e, f] = matrix[1].split(/[ ,]+/).map(Number);
+    else if (shift) [e, f] = shift[1].split(/[ ,]+/).map(Number);
+    const corners = [[left, top], [left + w, top], [left + w, top + size * 0.84], [left, top + size * 0.84]];
+    return { text, quad: corners.map(([x, y]) => [a * x + c * y + e, b * x + d * y + f]) };
+  });
+}
+
+/** Whether two quadrilaterals share area: no line along a side of one has them apart. */
+function meet(p, q) {
+  for (const [one] of [[p], [q]]) {
+    for (let i = 0; i < 4; i++) {
+      const [x0, y0] = one[i], [x1, y1] = one[(i + 1) % 4];
+      const along = ([x, y]) => (x - x0) * (y0 - y1) + (y - y0) * (x1 - x0);
+      const range = (quad) => [Math.min(...quad.map(along)), Math.max(...quad.map(along))];
+      const [a, b] = [range(p), range(q)];
+      if (a[1] <= b[0] || b[1] <= a[0]) return false;
+    }
+  }
+  return true;
+}
+
+/** What is wrong with the texts of a picture: two that overlap, or one that is cut. */
+function troubles(svg, width, height) {
+  const all = texts(svg);
+  return all.flatMap((one, i) => [
+    ...all.slice(i + 1).filter((other) => meet(one.quad, other.quad)).map((other) => `"${one.text}" lies on "${other.text}"`),
+    ...(one.quad.some(([x, y]) => x < -1 || x > width + 1 || y < -1 || y > height + 1) ? [`"${one.text}" is cut`] : []),
+  ]);
+}
+
+describe("the places of texts", () => {
+  for (const [name, own] of Object.entries(figures)) {
+    test(`of ${name}: none overlaps another or is cut, at any width`, () => {
+      for (const width of [own.width, 560, 360]) {
+        if (width > own.width) continue;
+        const height = picture.heightAt(own.option, width, own);
+        assert.deepEqual(troubles(render(own.option, frame(name, width, height)), width, height), [], `${width} pixels wide`);
+      }
+    });
+  }
+
+  test("that overlap or are cut are seen", () => {
+    const text = (x, words, more = "") => `<text transform="translate(${x} 50)"${more}>${words}</text>`;
+    assert.equal(troubles(text(10, "a long text") + text(30, "another"), 200, 100).length, 1);
+    assert.equal(troubles(text(180, "a long text"), 200, 100).length, 1);
+    assert.deepEqual(troubles(text(10, "short") + text(100, "another"), 200, 100), []);
+    assert.equal(troubles(text(50, "a long text") + '<text transform="matrix(0.7,-0.7,0.7,0.7,60,80)">a long text too</text>', 200, 100).length, 1);
+  });
+
+  test("do not depend on the fonts of whoever draws", () => {
+    const first = render(options["upright-bars"], frame("b"));
+    echarts.setPlatformAPI({ measureText: (text) => ({ width: 100 * text.length }) });
+    assert.equal(render(options["upright-bars"], frame("b")), first);
+  });
+
+  test("hide no label of a figure but where dots crowd", () => {
+    for (const [name, { option, width, height }] of Object.entries(figures)) {
+      const wanted = option.series.flatMap((s) => (s.type === "bar" ? [] : s.data.filter((d) => d[4]))).length;
+      charted(option, width, height, (_, placed) => {
+        const texts = placed.map(({ label, spot }) => (spot.text ?? label.text).replace(/\s+/g, " "));
+        const there = option.series.flatMap((s) => (s.type === "bar" ? [] : s.data.filter((d) => d[4] && texts.includes(d[4].replace(/\s+/g, " "))))).length;
+        assert.ok(there >= wanted - (name.startsWith("crowd") ? 3 : 0), `${name}: ${there} of ${wanted} labels`);
+      });
+    }
+  });
+
+  test("at the ends of lines, or in a legend where those meet or there is no room", () => {
+    const two = (last) => ({ ...line([]), series: [["one", 10], ["another", last]].map(([name, y]) => ({ type: "line", name, data: [[0, 0, "", ""], [1, y, "", ""]] })) });
+    const how = (option, width) => charted(option, width, 420, (chart, placed) => [placed.map((p) => p.label.text).join("|"), chart.getOption().legend[0].show]);
+    assert.deepEqual(how(two(4), 760), ["one|another", false]);
+    assert.deepEqual(how(two(10), 760), ["", true]);
+    assert.deepEqual(how(two(4), 360), ["", true]);
+    assert.deepEqual(how({ ...two(4), mw: { ...two(4).mw, named: true } }, 760), ["", false]);
+    const dots = two(4);
+    dots.series[1].type = "scatter"; // a name beside a dot would look like one more
+    assert.deepEqual(how(dots, 760), ["", true]);
+  });
+
+  test("are found by plain geometry", () => {
+    const box = { x0: 10, y0: 10, x1: 20, y1: 20 };
+    for (const [at, want] of [
+      [[0, 15, 30, 15], 10], [[12, 15, 18, 15], 6], [[0, 5, 30, 5], 0], [[0, 15, 15, 15], 5], [[30, 15, 0, 15], 10],
+      [[15, 15, 15, 15], 0], [[0, 25, 25, 0], 5 * Math.SQRT2], [[15, 100, 15, 200], 0], [[10, 0, 10, 30], 10],
+    ]) assert.ok(Math.abs(place.crossing(box, at) - want) < 1e-9, `${at}`);
+    assert.deepEqual(place.spread([10, 10, 50], 16, 0, 100), [2, 18, 50]);
+    assert.deepEqual(place.spread([0, 0, 0], 10, 0, 100), [0, 10, 20]);
+    assert.equal(place.wrap("one two three", 12, place.wide("one two", 12)), "one two\nthree");
+    assert.equal(place.wrap("unbreakable word", 12, 1), "unbreakable\nword");
+    const title = "Overlap gains most at the ridge point and never more than a factor of two";
+    assert.equal(place.balanced(title, 12, place.wide(title, 12) - 1), "Overlap gains most at the ridge point\nand never more than a factor of two");
+  });
+});
+
+describe("axes", () => {
+  test("write their ticks in the units that pkg/internal/num gives", () => {
+    const seconds = [[1e-12, " ps"], [1e-9, " ns"], [1e-6, " µs"], [1e-3, " ms"], [1, " s"]];
+    const si = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"], [1e12, "T"]], ki = [[1, " B"], [1024, " KiB"], [2 ** 20, " MiB"]];
+    for (const [v, steps, want] of [
+      [1e12, si, "1T"], [1000, si, "1k"], [500, si, "500"], [0.1, si, "0.1"], [2e7, si, "20M"], [0, si, "0"], [1e-8, si, "1e-8"], [-2e7, si, "-20M"],
+      [4096, [], "4,096"], [1234567, [], "1,234,567"], [0.05, [], "0.05"], [0.30000000000000004, [], "0.3"],
+      [65536, ki, "64 KiB"], [512, ki, "512 B"], [2 ** 20, ki, "1 MiB"], [0.001, seconds, "1 ms"], [0.0001, seconds, "100 µs"], [10, seconds, "10 s"], [0, seconds, "0 s"],
+    ]) assert.equal(picture.tick(v, steps), want);
+  });
+
+  test("on a log scale have bounds and ticks that fit", () => {
+    for (const [lo, hi, base, bars, bounds, labels, marks] of [
+      [0.33, 2e5, 10, false, [0.1, 1e6], [0.1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6]],
+      [0.33, 1365, 10, false, [0.2, 2000], [1, 10, 100, 1000], 8],
+      [15, 90, 10, false, [10, 100], [10, 20, 50, 100], 0],
+      [10, 10, 10, false, [1, 100], [1, 2, 5, 10, 20, 50, 100]],
+      [4, 128, 2, false, [4, 128], [4, 8, 16, 32, 64, 128], 0],
+      [5, 100, 2, false, [4, 128], [4, 8, 16, 32, 64, 128], 0],
+      [1.2, 50, 10, true, [0.1, 100], [0.1, 1, 10, 100]], // leaves the shortest bar some length
+      [3, 50, 10, true, [1, 100], [1, 2, 5, 10, 20, 50, 100]],
+    ]) {
+      const got = picture.rounded(lo, hi, base, bars);
+      assert.ok(got.every((v, i) => Math.abs(v / bounds[i] - 1) < 1e-9), `${lo} to ${hi}: ${got}`);
+      const ticks = picture.logTicks(...bounds, base, 500);
+      assert.deepEqual(ticks.labels, labels, `${lo} to ${hi}`);
+      for (const v of labels) assert.ok(ticks.marks.includes(v));
+      if (marks !== undefined) assert.equal(ticks.marks.filter((v) => v > labels[0] && v < labels[1]).length, marks);
+    }
+    const many = picture.logTicks(1e-9, 1e18, 10, 400).labels;
+    assert.ok(many.length >= 4 && many.length <= 10, `${many}`);
+  });
+
+  test("have grid lines at labelled ticks alone", () => {
+    const { xAxis } = picture.dress(line([[0.33, 1], [1365, 2]], { x: LOG }), 760, 420, true).option;
+    const seen = xAxis.axisTick.customValues.filter((_, i) => xAxis.splitLine.lineStyle.color[i] !== "transparent");
+    assert.deepEqual(seen, xAxis.axisLabel.customValues);
+  });
+
+  test("begin at zero where the data come near it", () => {
+    const scale = (...ys) => picture.dress(line(ys.map((y, i) => [i, y])), 760, 420, true).option.yAxis.scale;
+    assert.deepEqual([scale(1, 9), scale(280, 380), scale(-9, -1), scale(-1, 5)], [false, true, false, true]);
+  });
+});
+
+const css = readFileSync(join(root, "pkg/internal/svg/palette.css"), "utf8");
+const palette = [...css.matchAll(/--mw-([\w-]+): .*?light-dark\((#\w+), (#\w+)\)/g)];
+const themes = Object.fromEntries(["light", "dark"].map((name, i) => {
+  const of = Object.fromEntries(palette.map((m) => [m[1], m[2 + i]]));
+  const list = (kind) => palette.filter((m) => m[1].startsWith(`${kind}-`)).map((m) => m[2 + i]);
+  return [name, { ...of, series: list("series"), ink: list("ink") }];
+}));
+
 describe("the house style", () => {
-  test("replaces names where an option has no functions", () => {
-    const p = figure.prepare(
-      { mw: { x: {}, y: {} }, a: [{ color: "mw:series:1", formatter: "mw:tick:si" }], splitLine: { color: ["transparent", "mw:colour:grid"] } },
-      "light",
-    );
-    assert.equal(p.a[0].color, figure.themes.light.series[1]);
-    assert.equal(p.a[0].formatter(1e12), "1T");
-    assert.deepEqual(p.splitLine.color, ["transparent", figure.themes.light.grid]);
-    assert.equal(p.mw, undefined);
-  });
-
-  test("leaves texts alone that look like names", () => {
-    const p = figure.prepare({ mw: {}, name: "mw:series:1", data: [{ text: "mw:colour:text", name: "mw:" }] }, "light");
-    assert.equal(p.name, "mw:series:1");
-    assert.equal(p.data[0].text, "mw:colour:text");
-  });
-
-  test("has no unknown names", () => {
-    assert.throws(() => figure.prepare({ mw: {}, color: "mw:nothing" }, "light"), /unknown name mw:nothing/);
-  });
-
-  test("gives more series than colours colours all the same", () => {
-    const n = figure.themes.light.series.length;
-    const p = figure.prepare({ mw: {}, color: `mw:series:${n + 1}` }, "dark");
-    assert.equal(p.color, figure.themes.dark.series[1]);
+  test("has every colour that a figure names", () => {
+    for (const [name, { option, width, height }] of Object.entries(figures)) {
+      for (const [, colour] of render(option, frame(name, width, height)).matchAll(/var\(--mw-([\w-]+)\)/g)) assert.ok(themes.light[colour], colour);
+    }
   });
 
   // Relative luminance and contrast as in WCAG 2.
@@ -193,7 +342,7 @@ describe("the house style", () => {
     return (x + 0.05) / (y + 0.05);
   };
 
-  for (const [name, theme] of Object.entries(figure.themes)) {
+  for (const [name, theme] of Object.entries(themes)) {
     test(`has text that can be read in the ${name} theme`, () => {
       for (const colour of [theme.text, theme.muted, ...theme.ink]) {
         assert.ok(contrast(colour, theme.paper) >= 4.5, `${colour} on ${theme.paper}: ${contrast(colour, theme.paper).toFixed(2)}`);
@@ -228,7 +377,7 @@ describe("the house style", () => {
   const distance = (a, b, matrix) => Math.hypot(...seen(a, matrix).map((v, i) => v - seen(b, matrix)[i]));
   const APART = 10; // in L*a*b*, where 2.3 can just be told
 
-  for (const [name, theme] of Object.entries(figure.themes)) {
+  for (const [name, theme] of Object.entries(themes)) {
     for (const [sight, matrix] of Object.entries(SIGHT)) {
       test(`has colours that stay apart with ${sight}, in the ${name} theme`, () => {
         theme.series.forEach((a, i) => {
@@ -247,36 +396,38 @@ describe("the house style", () => {
     assert.ok(distance("#a00000", "#4d4800", SIGHT.protanopia) < distance("#a00000", "#4d4800", SIGHT["full colour vision"]) / 2);
   });
 
-  /** What tells two series of an option apart in grey, or nothing. */
-  function cue(option, a, b) {
-    const words = option.series.at(-1).data.map((word) => word.text.replace(/\s+/g, " "));
-    const direct = (one) => words.some((word) => word.replace(/^\W /, "") === one.name) || one.data.every((d) => d.text && one.type === "scatter");
+  /** What tells two series of a figure apart in grey, or nothing. */
+  function cue(option, placed, legend, a, b) {
+    const words = placed.map(({ label, spot }) => (spot.text ?? label.text).replace(/\s+/g, " "));
+    const direct = (one) => words.includes(one.name) || one.data.every((d) => d[4] && one.type === "scatter");
     // Roofs are named above their flat parts, or, of one machine, along their
     // slopes, without what they share.
     const along = (one) => words.some((word) => word.startsWith(`${one.name}, peak `)) || words.some((word) => /, [\d.]+ .?B\/s$/.test(word) && one.name.startsWith(word.replace(/, [^,]*$/, "")));
-    const hatch = (one) => JSON.stringify(one.itemStyle.decal ?? null);
-    const shape = (one) => (one.type === "scatter" || one.showSymbol ? one.symbol : undefined);
+    const style = (one, key) => JSON.stringify(key(one) ?? null);
     if (a.type !== b.type) return "kind";
     if ((a.lineStyle?.type ?? "solid") !== (b.lineStyle?.type ?? "solid")) return "dashes";
-    if (a.type === "bar") return hatch(a) !== hatch(b) && "hatching";
+    if (a.type === "bar") return style(a, (s) => s.itemStyle.decal) !== style(b, (s) => s.itemStyle.decal) && "hatching";
     if (direct(a) && direct(b)) return "names";
     if (along(a) && along(b)) return "names along the lines";
+    const shape = (one) => (one.type === "scatter" || one.showSymbol ? one.symbol : undefined);
     return shape(a) && shape(b) && shape(a) !== shape(b) && "symbols";
   }
 
   test("tells series apart by more than their hue", () => {
     const found = new Set();
-    for (const [name, option] of Object.entries(options)) {
-      const series = option.series.slice(0, -1);
-      series.forEach((a, i) => {
-        for (const b of series.slice(i + 1)) {
-          const what = cue(option, a, b);
-          assert.ok(what, `${name}: only the hue tells "${a.name}" from "${b.name}"`);
-          found.add(what);
-        }
+    for (const [name, { option, width, height }] of Object.entries(figures)) {
+      charted(option, width, height, (chart, placed) => {
+        const series = chart.getOption().series.filter((s) => !s.silent);
+        series.forEach((a, i) => {
+          for (const b of series.slice(i + 1)) {
+            const what = cue(option, placed, false, a, b);
+            assert.ok(what, `${name}: only the hue tells "${a.name}" from "${b.name}"`);
+            found.add(what);
+          }
+        });
       });
     }
-    assert.deepEqual([...found].sort(), ["dashes", "hatching", "kind", "names", "names along the lines"]);
+    for (const what of ["dashes", "hatching", "kind", "names", "names along the lines"]) assert.ok(found.has(what), what);
   });
 
   test("hatches the bars of a second series", () => {
@@ -286,48 +437,46 @@ describe("the house style", () => {
     assert.doesNotMatch(render(options["level-bars"], frame("b")), /<pattern/);
   });
 
-  const tooltip = (x, y) => figure.prepare({ mw: { x, y }, tooltip: { formatter: "mw:tooltip" } }, "light").tooltip.formatter;
+  const tooltip = (option) => picture.dress(option, 760, 420, true).option.tooltip.formatter;
 
-  test("says values with units in tooltips", () => {
-    const show = tooltip({ name: "intensity", unit: "FLOP/byte", base: 0 }, { name: "performance", unit: "FLOP/s", base: 0 });
+  test("says values with units in tooltips, in the words of pkg/lesson", () => {
+    const show = tooltip(line([[1, 2]], { x: { name: "intensity" }, y: { name: "performance" } }));
     assert.equal(
       show([
-        { value: [153.0161844, 312e12], seriesName: "A100", marker: "*", data: {} },
-        { value: [153.0161844, 1e12], seriesName: "programs", marker: "*", data: { text: "mine" } },
+        { value: [153.0161844, 312e12, "153.016 FLOP/byte", "312 TFLOP/s"], seriesName: "A100", marker: "*" },
+        { value: [153.0161844, 1e12, "153.016 FLOP/byte", "1 TFLOP/s", "mine"], seriesName: "programs", marker: "*" },
       ]),
       "intensity: 153.016 FLOP/byte<br>*A100: <b>312 TFLOP/s</b><br>*mine: <b>1 TFLOP/s</b>",
     );
-    assert.equal(show({ value: [1, 2e12], seriesName: "", marker: "", data: {} }), "intensity: 1 FLOP/byte<br>performance: <b>2 TFLOP/s</b>");
+    assert.equal(show({ value: [1, 2e12, "1 FLOP/byte", "2 TFLOP/s"], seriesName: "", marker: "" }), "intensity: 1 FLOP/byte<br>performance: <b>2 TFLOP/s</b>");
     assert.equal(show([]), "");
   });
 
   test("says the category and the length of a bar", () => {
-    const level = tooltip({ name: "time", unit: "s" }, { name: "what", category: true });
-    assert.equal(level([{ name: "naive\ntraffic", value: [0.13483, 1], seriesName: "", marker: "", data: { text: "134.8 ms, 306 times" } }]), "naive traffic<br>time: <b>134.8 ms</b>");
-    const upright = tooltip({ name: "what", category: true }, { name: "time", unit: "s" });
-    assert.equal(upright([{ name: "math", value: [0, 0.00044051], seriesName: "floor", marker: "" }]), "math<br>floor: <b>440.5 µs</b>");
+    const level = tooltip(options["level-bars"]);
+    assert.equal(level([{ name: "naive\ntraffic", value: [0.13483, 1, "134.8 ms", "naive traffic", "306 times"], seriesName: "", marker: "" }]), "naive traffic<br>least time: <b>134.8 ms</b>");
+    const upright = tooltip(options["upright-bars"]);
+    assert.equal(upright([{ name: "math", value: [0, 0.00044051, "math", "440.5 µs"], seriesName: "floor", marker: "" }]), "math<br>floor: <b>440.5 µs</b>");
   });
 
   test("lets no name into the page as markup", () => {
-    const show = tooltip({ name: "<i>x</i>", unit: "<u>", base: 0 }, { name: "y", unit: "&", base: 0 });
-    const html = show([{ value: [1, 2], seriesName: "</b><script>", marker: "", data: { text: "<img onerror=1>" } }]);
+    const show = tooltip(line([[1, 2]], { x: { name: "<i>x</i>" }, y: { name: "y" } }));
+    const html = show([{ value: [1, 2, "<u>", "&", "<img onerror=1>"], seriesName: "</b><script>", marker: "" }]);
     assert.doesNotMatch(html, /<(i|u|script|img)/);
   });
 });
 
 const renderer = join(here, "render.mjs");
 
-function run(args, input, kill) {
+function run(args, input) {
   return new Promise((done) => {
     const child = spawn(process.execPath, [renderer, ...args], { stdio: ["pipe", "pipe", "pipe"] });
-    let stdout = "";
-    let stderr = "";
+    let stdout = "", stderr = "";
     child.stdout.on("data", (d) => (stdout += d));
     child.stderr.on("data", (d) => (stderr += d));
     child.on("close", (code) => done({ code, stdout, stderr }));
     child.stdin.on("error", () => {});
     child.stdin.end(input);
-    kill?.(child);
   });
 }
 
@@ -343,7 +492,7 @@ describe("the command", () => {
       [[], "{", /^render: the option is not JSON: .*\n$/],
       [["--width", "x"], "{}", /^render: width is x: it must be a whole number from 1 to 4000\n$/],
       [["--nonsense"], "{}", /^render: Unknown option '--nonsense'/],
-      [["--socket", "/tmp/x", "--parent", "x"], "", /^render: --parent is x: it must be a process id\n$/],
+      [["--folder", "/tmp", "--parent", "x"], "", /^render: --parent is x: it must be a process id\n$/],
     ]) {
       const { code, stdout, stderr } = await run(args, input);
       assert.equal(code, 2);
@@ -351,43 +500,34 @@ describe("the command", () => {
       assert.match(stderr, want);
     }
   });
-
-  test("says why it cannot listen", async () => {
-    const { code, stderr } = await run(["--socket", "/nonexistent/s"], "");
-    assert.equal(code, 1);
-    assert.match(stderr, /^render: \/nonexistent\/s: /);
-  });
 });
 
 const until = async (what, condition) => {
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 400; i++) {
     if (condition()) return;
-    await new Promise((r) => setTimeout(r, 50));
+    await new Promise((r) => setTimeout(r, 25));
   }
   assert.fail(`${what}: waited ten seconds`);
 };
 
-describe("the server", () => {
-  let folder, socket, child, parent, ended;
+describe("the renderer of a kernel", () => {
+  let folder, child, parent, ended;
 
-  const ask = (method, path, body) =>
-    new Promise((done, failed) => {
-      const r = request({ socketPath: socket, method, path, agent: false }, (response) => {
-        let text = "";
-        response.on("data", (d) => (text += d));
-        response.on("end", () => done({ status: response.statusCode, type: response.headers["content-type"], text }));
-      });
-      r.on("error", failed);
-      r.end(body);
-    });
+  /** Hands a file over and returns what comes back. */
+  const ask = async (name, text) => {
+    writeFileSync(join(folder, `${name}.new`), text);
+    execFileSync("mv", [join(folder, `${name}.new`), join(folder, `${name}.json`)]);
+    await until(name, () => existsSync(join(folder, `${name}.svg`)));
+    const svg = readFileSync(join(folder, `${name}.svg`), "utf8");
+    rmSync(join(folder, `${name}.svg`));
+    return svg;
+  };
 
-  before(async () => {
+  before(() => {
     folder = mkdtempSync(join(tmpdir(), "mw"));
-    socket = join(folder, "s");
     parent = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
-    child = spawn(process.execPath, [renderer, "--socket", socket, "--parent", String(parent.pid)], { stdio: "ignore" });
+    child = spawn(process.execPath, [renderer, "--folder", folder, "--parent", String(parent.pid)], { stdio: "ignore" });
     ended = new Promise((done) => child.on("exit", (code, signal) => done({ code, signal })));
-    await until("the socket", () => existsSync(socket));
   });
 
   after(() => {
@@ -396,63 +536,25 @@ describe("the server", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("is for one user alone", () => {
-    assert.equal(statSync(socket).mode & 0o777, 0o600);
+  test("draws what the command draws, also many at once, and what came before it", async () => {
+    const names = Object.keys(figures).slice(0, 16);
+    const answers = await Promise.all(names.map((n) => ask(n, JSON.stringify({ ...frame(n), option: options[n] }))));
+    answers.forEach((svg, i) => assert.equal(svg, render(options[names[i]], frame(names[i]))));
   });
 
-  test("says when it is ready", async () => {
-    assert.deepEqual(await ask("GET", "/"), { status: 200, type: "text/plain", text: "ready\n" });
-  });
-
-  test("draws what the command draws, also many at once", async () => {
-    const names = Object.keys(options);
-    const answers = await Promise.all(
-      [...names, ...names].map((n) => ask("POST", `/svg?width=760&height=420&id=${n}`, JSON.stringify(options[n]))),
-    );
-    answers.forEach((a, i) => {
-      const name = names[i % names.length];
-      assert.equal(a.status, 200);
-      assert.equal(a.type, "image/svg+xml");
-      assert.equal(a.text, render(options[name], frame(name)));
-    });
-  });
-
-  test("refuses, and lives on", async () => {
-    for (const [method, path, body, status] of [
-      ["POST", "/svg?width=1&height=1", "{", 400],
-      ["POST", "/svg?width=0&height=1", "{}", 400],
-      ["POST", "/svg", "{}", 400],
-      ["GET", "/svg", undefined, 405],
-      ["GET", "/etc/passwd", undefined, 404],
-      ["POST", "/svg?width=10&height=10", '{"mw":{},"color":"mw:nothing"}', 500],
-      ["POST", "/svg?width=10&height=10", "[]", 400],
-    ]) {
-      assert.equal((await ask(method, path, body)).status, status, `${method} ${path} ${body}`);
+  test("gives nothing for what cannot be drawn, and lives on", async () => {
+    for (const text of ["{", "[]", '{"width":0,"height":1,"option":{}}', '{"width":10,"height":10,"option":[]}', '{"width":10,"height":10,"option":{}}']) {
+      assert.equal(await ask("bad", text), "");
     }
-    assert.equal((await ask("GET", "/")).status, 200);
+    assert.match(await ask("line", JSON.stringify({ ...frame("line"), option: options.line })), /^<svg /);
   });
 
-  test("ignores the interrupt of a cell", async () => {
+  test("ignores the interrupt of a cell, and ends with its parent", async () => {
     child.kill("SIGINT");
     await new Promise((r) => setTimeout(r, 200));
-    assert.equal((await ask("GET", "/")).status, 200);
-  });
-
-  test("ends with its parent and leaves no socket", async () => {
+    assert.match(await ask("line", JSON.stringify({ ...frame("line"), option: options.line })), /^<svg /);
     parent.kill("SIGKILL");
     assert.deepEqual(await ended, { code: 0, signal: null });
-    assert.ok(!existsSync(socket));
-  });
-
-  test("leaves another's socket alone", async () => {
-    const path = join(folder, "t");
-    const second = spawn(process.execPath, [renderer, "--socket", path], { stdio: "ignore" });
-    const gone = new Promise((done) => second.on("exit", done));
-    await until("the socket", () => existsSync(path));
-    rmSync(path);
-    writeFileSync(path, "mine");
-    second.kill("SIGTERM");
-    assert.equal(await gone, 0);
-    assert.equal(readFileSync(path, "utf8"), "mine");
+    assert.deepEqual(readdirSync(folder), []);
   });
 });

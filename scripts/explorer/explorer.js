@@ -88,8 +88,8 @@
     if (!getComputedStyle(doc.documentElement).getPropertyValue("--mw-text")) sheets.push("../../pkg/internal/svg/palette.css");
     style = style || Promise.all(sheets.map(function (name) {
       return new Promise(function (done) {
-        make("link", { rel: "stylesheet", href: here + name }, doc.head).onload = done;
-        setTimeout(done, 5000);
+        var link = make("link", { rel: "stylesheet", href: here + name }, doc.head);
+        link.onload = link.onerror = done;
       });
     }));
     return style;
@@ -481,19 +481,29 @@
     }, 700);
   }
 
+  // copy copies a link to settings that can be opened, and no others.
   function copy(state) {
+    if (state.view.errors.length > 0) {
+      clearTimeout(state.saying);
+      return tell(state, "Nothing is copied, since a setting is wrong: " + messages(state.view));
+    }
     var text = link(state.host, state.view.query);
     function told(ok) {
       state.linkField.value = text;
       state.linkField.hidden = ok;
       if (!ok) state.linkField.select();
       clearTimeout(state.saying);
-      write(state.status, ok ? "The link is copied." : "Copy the link from the field.");
-      state.status.classList.add("mwx-told");
-      setTimeout(function () { state.status.classList.remove("mwx-told"); }, 4000);
+      tell(state, ok ? "The link is copied." : "Copy the link from the field.");
     }
     if (!navigator.clipboard) return told(false);
     navigator.clipboard.writeText(text).then(function () { told(true); }, function () { told(false); });
+  }
+
+  // tell says something to those who see the page, too, for a while.
+  function tell(state, text) {
+    write(state.status, text);
+    state.status.classList.add("mwx-told");
+    setTimeout(function () { state.status.classList.remove("mwx-told"); }, 4000);
   }
 
   // --- what happens to the page ----------------------------------------------------

@@ -91,12 +91,12 @@ def keep_log(folder):
 
 def watch(kernel, folder):
     renderer = None
-    socket = os.environ.get("MEMORYWALL_RENDER")
-    if socket:
+    pictures = os.environ.get("MEMORYWALL_RENDER")
+    if pictures:
         node = os.environ.get("MEMORYWALL_NODE") or "node"
         with contextlib.suppress(OSError):  # without a renderer figures have no static picture
             renderer = subprocess.Popen(
-                [node, str(SCRIPTS / "charts" / "render.mjs"), "--socket", socket, "--parent", str(kernel)],
+                [node, str(SCRIPTS / "charts" / "render.mjs"), "--folder", pictures, "--parent", str(kernel)],
                 stdin=subprocess.DEVNULL)
     try:
         wait_for_end(kernel, *server())

@@ -2,7 +2,7 @@
 // things scroll in a box of their own, headings get names, links lead to pages.
 
 import { parseFragment, serialize } from "parse5";
-import { escape, slug } from "./markdown.mjs";
+import { slug } from "./markdown.mjs";
 import { BadNotebook } from "./notebook.mjs";
 
 // ------------------------------------------------------------------- a tree
@@ -89,26 +89,16 @@ function pictures(root, keep) {
 
 /**
  * The page draws a figure when it is near, so the script in it that would draw
- * it at once is taken out. On a narrow page the picture scrolls in a box, and
- * the title, which would scroll away, stands above it.
+ * it at once is taken out.
  */
 function figures(root) {
   for (const figure of elements(root)) {
     if (!has(figure, "memorywall-figure")) continue;
     for (const part of elements(figure)) {
       if (part.tagName === "script" && attribute(part, "type") === undefined) remove(part);
-      if (has(part, "memorywall-stage")) wrap(part, '<div class="scroll stage"></div>');
     }
     const output = ancestor(figure, (node) => has(node, "html"));
-    if (!output) continue;
-    output.tagName = output.nodeName = "figure";
-    const title = attribute(output, "data-title");
-    set(output, "data-title");
-    if (title) {
-      const caption = make(`<figcaption>${escape(title)}</figcaption>`);
-      caption.parentNode = output;
-      output.childNodes.unshift(caption);
-    }
+    if (output) output.tagName = output.nodeName = "figure";
   }
 }
 

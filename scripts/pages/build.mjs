@@ -58,11 +58,15 @@ function assets(out) {
   for (const name of ["site.css", "site.js", "start.js", "icon.svg"]) cpSync(join(HERE, "assets", name), join(folder, name));
   cpSync(join(SCRIPTS, "..", "pkg", "internal", "svg", "palette.css"), join(folder, "palette.css"));
   writeFileSync(join(folder, "katex.css"), katexStyles());
-  cpSync(join(CHARTS, "figure.js"), join(folder, "figure.js"));
+  for (const name of ["figure.js", "picture.js", "place.js"]) cpSync(join(CHARTS, name), join(folder, name));
   cpSync(join(CHARTS, "node_modules", "echarts", "dist", "echarts.min.js"), join(folder, "echarts.min.js"));
-  const licences = [["Apache ECharts", CHARTS, "echarts"], ["ZRender, a part of ECharts", CHARTS, "zrender"], ["KaTeX", HERE, "katex"]];
-  writeFileSync(join(folder, "licences.txt"), licences.map(([what, at, name]) =>
-    `${what}\n${"=".repeat(what.length)}\n\n${readFileSync(join(at, "node_modules", name, "LICENSE"), "utf8").trim()}\n`).join("\n\n"));
+  const packaged = (at, name) => join(at, "node_modules", name, "LICENSE");
+  const licences = [
+    ["Apache ECharts", packaged(CHARTS, "echarts")], ["ZRender, a part of ECharts", packaged(CHARTS, "zrender")],
+    ["KaTeX", packaged(HERE, "katex")], ["The fonts of KaTeX", join(HERE, "assets", "font-licence.txt")], ["Go: wasm_exec.js and the library inside the explorers", join(EXPLORER, "go-licence.txt")],
+  ];
+  writeFileSync(join(folder, "licences.txt"), licences.map(([what, file]) =>
+    `${what}\n${"=".repeat(what.length)}\n\n${readFileSync(file, "utf8").trim()}\n`).join("\n\n"));
 }
 
 /** The explorers, where they have been built. */

@@ -12,7 +12,7 @@ import { build } from "./build.mjs";
 const PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>';
 const DATA = `data:image/svg+xml;base64,${Buffer.from(PICTURE).toString("base64")}`;
 const FIGURE =
-  `<div class="memorywall-figure" id="figure-1-1"><div class="memorywall-stage" style="width:760px;height:420px"><img src="${DATA}" width="760" height="420" alt="It rises."></div>` +
+  `<div class="memorywall-figure" id="figure-1-1"><div class="memorywall-stage" style="width:760px;max-width:100%"><img src="${DATA}" width="760" height="420" alt="It rises."></div>` +
   '<details><summary>The numbers behind this figure</summary><div style="overflow-x:auto;margin:4px 0"><table><thead><tr><th></th><th style="text-align:right">n</th></tr></thead><tbody><tr><td>a</td><td>1</td></tr></tbody></table></div></details>' +
   '<script type="application/json">{"option":"\\u003c/script>"}</script><script>drawAtOnce()</script></div>';
 
@@ -180,7 +180,7 @@ describe("cells", () => {
   test("a figure has its picture in a file, its numbers in a box, and waits for the page to draw it", () => {
     const read = site({ "00_index": [text("# A"), code("x", [shown({ "text/html": FIGURE, "text/plain": "Figure 1.1. It rises\nMore." })])] });
     const html = read("index.html");
-    assert.match(html, /<figure class="html"><figcaption>Figure 1\.1\. It rises<\/figcaption><div class="memorywall-figure" id="figure-1-1"><div class="scroll stage"><div class="memorywall-stage"/);
+    assert.match(html, /<figure class="html"><div class="memorywall-figure" id="figure-1-1"><div class="memorywall-stage"/);
     assert.match(html, /<img src="figures\/figure-1-1\.svg" width="760" height="420" alt="It rises\." decoding="async">/);
     assert.equal(read("figures/figure-1-1.svg"), PICTURE);
     assert.ok(html.includes('<script type="application/json">{"option":"\\u003c/script>"}</script></div>'));
@@ -198,6 +198,19 @@ describe("cells", () => {
     assert.notEqual(read("figures/figure-1-1.svg"), read("figures/figure-1-1-2.svg"));
   });
 });
+
+/** What is wrong with the ends of elements, if anything is. */
+function unclosed(html) {
+  const open = [];
+  const text = html.replace(/<!--.*?-->|<!DOCTYPE[^>]*>/gs, "").replace(/(<script[^>]*>).*?<\/script>/gs, "$1</script>");
+  for (const [, slash, name, self] of text.matchAll(/<(\/?)([a-zA-Z][\w-]*)(?:"[^"]*"|[^>"])*?(\/?)>/g)) {
+    if (self || /^(area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/i.test(name)) continue;
+    if (!slash) open.push(name);
+    else if (open.at(-1) === name) open.pop();
+    else return `${name} ends where ${open.at(-1)} is open`;
+  }
+  return open.length > 0 ? `${open.at(-1)} is not closed` : undefined;
+}
 
 describe("the site", () => {
   const files = (at) => readdirSync(at, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
@@ -217,10 +230,16 @@ describe("the site", () => {
     const out = join(folder, "whole");
     build(out);
     const named = files(out).map((file) => file.slice(out.length + 1));
-    for (const name of ["index.html", "assets/site.css", "assets/katex.css", "assets/figure.js", "assets/licences.txt"]) assert.ok(named.includes(name), name);
+    for (const name of ["index.html", "assets/site.css", "assets/katex.css", "assets/figure.js", "assets/picture.js", "assets/place.js", "assets/palette.css", "assets/licences.txt"]) assert.ok(named.includes(name), name);
     assert.equal(named.filter((name) => name.endsWith("echarts.min.js")).length, 1);
     assert.doesNotMatch(readFileSync(join(out, "assets", "katex.css"), "utf8"), /url\((?!data:font\/woff2;base64,)/);
-    for (const name of ["Apache License", "ZRender", "KaTeX"]) assert.match(readFileSync(join(out, "assets", "licences.txt"), "utf8"), new RegExp(name));
+    for (const name of ["Apache License", "ZRender", "KaTeX", "SIL OPEN FONT LICENSE", "The Go Authors", "Khan Academy"]) assert.match(readFileSync(join(out, "assets", "licences.txt"), "utf8"), new RegExp(name));
+  });
+
+  test("every element of every page is closed, and where it was opened", () => {
+    for (const file of files(join(folder, "whole")).filter((name) => name.endsWith(".html"))) assert.equal(unclosed(readFileSync(file, "utf8")), undefined, file);
+    assert.equal(unclosed("<ol><li>a</li><li>b<ol><li>c</li></li></ol>"), "li ends where ol is open");
+    assert.equal(unclosed("<ul><li>a</li>"), "ul is not closed");
   });
 
   test("a folder with something in it is left alone", () => {

@@ -12,17 +12,11 @@ function pre(text, kind = "") {
 
 // The first form that an output has is shown.
 const FORMS = [
-  ["text/html", (text, plain) => `<div class="html"${title(plain)}>${text}</div>`],
+  ["text/html", (text) => `<div class="html">${text}</div>`],
   ["text/markdown", (text) => `<div class="note">${markdown(text)}</div>`],
   ["image/svg+xml", (text) => `<div class="html"><img src="data:image/svg+xml;base64,${Buffer.from(text).toString("base64")}" alt=""></div>`],
   ["text/plain", (text) => pre(text)],
 ];
-
-/** A figure's plain text begins with its title; arrange takes it from here. */
-function title(plain) {
-  const [first] = plain.split("\n", 1);
-  return /^Figure \d/.test(first) ? ` data-title="${escape(first)}"` : "";
-}
 
 /** @returns {string} HTML of one output as the notebook stores it */
 export function html(output) {
@@ -35,7 +29,7 @@ export function html(output) {
     case "execute_result":
       for (const [type, show] of FORMS) {
         const text = joined(output.data[type]);
-        if (text !== "") return show(text, joined(output.data["text/plain"]));
+        if (text !== "") return show(text);
       }
       return "";
     default:

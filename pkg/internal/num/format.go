@@ -130,7 +130,7 @@ func Steps(unit string, log bool, base int, greatest float64) (steps []Step, inT
 	case log && base == 2 && Bytes(unit):
 		of(binary, "B", " ")
 		return steps, true
-	case log && base != 2, greatest >= 1e5:
+	case log && base != 2, !log && greatest >= 1e5:
 		of(decimal[one:], "", "")
 	}
 	return steps, false
