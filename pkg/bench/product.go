@@ -83,7 +83,7 @@ type Ring[T matmul.Float] struct {
 
 const (
 	// maxRing bounds the matrices; smaller ones would need thousands.
-	maxRing = 64
+	maxRing = 512
 	// RingBytes is how much memory the matrices take together where nobody says
 	// otherwise. Memory that was never touched is slow to get on a virtual machine:
 	// more would take seconds.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memorywall/pkg/bench"
 	"memorywall/pkg/machine"
@@ -18,12 +19,15 @@ import (
 // A shape measured without OpenBLAS: every figure is there and makes sense, and
 // the row's JSON has the keys that readers of a stored run rely on.
 func TestMeasure(t *testing.T) {
-	m := &meter{ctx: context.Background(), isa: matmul.ISAs()[0], quick: true, memory: 1 << 20, host: machine.Host{LastLevels: []int64{1 << 20, 1 << 20}}}
+	m := &meter{ctx: context.Background(), isa: matmul.ISAs()[0], options: bench.Options{MinTime: time.Millisecond, Samples: 2}, memory: 1 << 20, host: machine.Host{LastLevels: []int64{1 << 20, 1 << 20}}}
 	defer m.close()
 	for _, s := range []shape{
 		{op: "gemm", dtype: "float32", m: 48, n: 48, k: 48, threads: 1},
 		{op: "gemm", dtype: "float64", m: 4, n: 128, k: 128, threads: 2, weights: true},
 		{op: "gemv", dtype: "float32", m: 128, n: 1, k: 128, threads: 1, weights: true},
+		{op: "weights", dtype: "Q4_1", m: 2, n: 24, k: 64, threads: 1, weights: true},
+		{op: "weights", dtype: "Q8_0 int8", m: 1, n: 24, k: 64, threads: 2, weights: true},
+		{op: "chain", dtype: "float32 team", m: 1, n: 32, k: 32, threads: 2},
 	} {
 		r, err := m.measure(s)
 		if err != nil {
@@ -235,7 +239,7 @@ func TestOnly(t *testing.T) {
 // The whole product is verified before it is timed: an element that is wrong anywhere
 // ends the run.
 func TestWrongProduct(t *testing.T) {
-	m := &meter{ctx: context.Background(), isa: matmul.ISAs()[0], quick: true, memory: 1 << 20, host: machine.Host{LastLevels: []int64{1 << 20}}}
+	m := &meter{ctx: context.Background(), isa: matmul.ISAs()[0], options: bench.Options{MinTime: time.Millisecond, Samples: 2}, memory: 1 << 20, host: machine.Host{LastLevels: []int64{1 << 20}}}
 	defer m.close()
 	right := ops["gemm"]
 	defer func() { ops["gemm"] = right }()
@@ -252,6 +256,49 @@ func TestWrongProduct(t *testing.T) {
 	_, err := m.measure(shape{op: "gemm", dtype: "float32", m: 40, n: 30, k: 20, threads: 1})
 	if err == nil || !strings.Contains(err.Error(), "its result is wrong: row 39") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// The weights of every format are small whole numbers, a product of them is verified as
+// a whole, and a wrong element of it is found.
+func TestFewBits(t *testing.T) {
+	m := &meter{ctx: context.Background(), isa: matmul.ISAs()[0], memory: 1 << 20, host: machine.Host{LastLevels: []int64{1 << 10}}}
+	defer m.close()
+	for _, s := range fewBitShapes(false, 2) {
+		if s.op != "weights" {
+			continue
+		}
+		s.n, s.k = 12, 96
+		j, err := fewBits(m, s)
+		if err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+		j.ours.Run()
+		if err := j.ours.Verify(); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+	data := make([]byte, 12*60)
+	fillWeights(matmul.Q4_1, data)
+	w, err := matmul.NewWeights(matmul.Q4_1, 12, 96, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := bench.SmallInts(make([]float32, 2*96)), make([]float32, 2*12)
+	for _, int8 := range []bool{false, true} {
+		if err := w.Mul(y, x, 2); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkFewBits(w, 2, x, y, int8, nil); err != nil {
+			t.Error(err)
+		}
+		for i := range y {
+			y[i] += 60
+			if err := checkFewBits(w, 2, x, y, int8, nil); err == nil {
+				t.Errorf("int8 %t: element %d is wrong and nothing is said", int8, i)
+			}
+			y[i] -= 60
+		}
 	}
 }
 

@@ -216,7 +216,7 @@ func compare(ctx context.Context, c choice, stdout, stderr io.Writer) error {
 	if text {
 		fmt.Fprintf(stdout, "%s\nOpenBLAS: %s\n", c.host, report.OpenBLAS)
 	}
-	m := &meter{ctx: ctx, isa: c.isa, blas: blas, quick: c.quick, memory: c.memory, host: c.host}
+	m := &meter{ctx: ctx, isa: c.isa, blas: blas, options: options(c.quick), memory: c.memory, host: c.host}
 	defer m.close()
 	start := time.Now()
 	if text {

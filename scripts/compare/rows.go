@@ -98,6 +98,7 @@ func allShapes(quick bool, cores int) []shape {
 		}
 		all = append(all, shape{op: "gemm", dtype: "float32", m: m, n: 4096, k: 4096, threads: cores, weights: true})
 	}
+	all = append(all, fewBitShapes(quick, cores)...)
 	for _, t := range threads {
 		if quick && t < cores {
 			continue
@@ -107,16 +108,25 @@ func allShapes(quick bool, cores int) []shape {
 	return all
 }
 
+// options say how long a shape is measured.
+func options(quick bool) bench.Options {
+	if quick {
+		return bench.Options{MinTime: 30 * time.Millisecond, Samples: 5, Time: 800 * time.Millisecond, SpreadLimit: spread}
+	}
+	return bench.Options{MinTime: 30 * time.Millisecond, Samples: 9, Time: 2500 * time.Millisecond, SpreadLimit: spread}
+}
+
 // A meter measures shapes.
 type meter struct {
-	ctx    context.Context
-	isa    string
-	blas   *openBLAS // nil if missing
-	quick  bool
-	memory int64 // maximum bytes of weights on each side
-	host   machine.Host
+	ctx     context.Context
+	isa     string
+	blas    *openBLAS // nil if missing
+	options bench.Options
+	memory  int64 // maximum bytes of weights on each side
+	host    machine.Host
 
 	crews map[int]*bench.Crew
+	team  *matmul.Team    // of the rows that have one
 	read  map[int]float64 // bandwidth of so many threads, GB/s
 	rings map[string]ring // the weights of the last shape: filling them takes longer than a turn
 }
@@ -125,6 +135,9 @@ type meter struct {
 type ring interface{ Close() }
 
 func (m *meter) close() {
+	if m.team != nil {
+		m.team.Close()
+	}
 	for _, c := range m.crews {
 		c.Close()
 	}
@@ -273,11 +286,7 @@ func (m *meter) measure(s shape) (Row, error) {
 	for i := range cases {
 		cases[i].MinTime = 0
 	}
-	o := bench.Options{MinTime: 30 * time.Millisecond, Samples: 9, Time: 2500 * time.Millisecond, SpreadLimit: spread}
-	if m.quick {
-		o.Samples, o.Time = 5, 800*time.Millisecond
-	}
-	results, err := bench.CompareContext(m.ctx, o, cases...)
+	results, err := bench.CompareContext(m.ctx, m.options, cases...)
 	if err != nil {
 		return Row{}, err
 	}
@@ -331,7 +340,7 @@ func (m *meter) bandwidth(threads int) (float64, error) {
 	if v, ok := m.read[threads]; ok {
 		return v, nil
 	}
-	r, err := bench.NewRing[float64](4096, 4096, threads, m.memory, m.host)
+	r, err := bench.NewRing[float64](1024, 1024, threads, m.memory, m.host)
 	if err != nil {
 		return 0, err
 	}
@@ -341,7 +350,7 @@ func (m *meter) bandwidth(threads int) (float64, error) {
 		return 0, err
 	}
 	c.MinTime = 0
-	results, err := bench.Sample(m.ctx, bench.Options{Time: 500 * time.Millisecond}, c)
+	results, err := bench.Sample(m.ctx, bench.Options{Time: m.options.Time / 5}, c)
 	if err != nil {
 		return 0, err
 	}
