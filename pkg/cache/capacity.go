@@ -51,34 +51,11 @@ type Fits struct {
 // end of row i and the beginning of row i + 1 of C.
 func NaiveLines(g roofline.GEMM, lineElems int64) Fits {
 	wk, wn := rowLines(g, lineElems)
-	return fits(num.Sum{{g.K}, {wk}, {1}}, num.Sum{{g.K, wn}, {2, wk}, {wn}})
+	return Fits{
+		Inner: lines(num.Sum{{g.K}, {wk}, {1}}),
+		All:   lines(num.Sum{{g.K, wn}, {2, wk}, {wn}}),
+	}
 }
-
-// ReorderedLines returns the lines that [Layout.Reordered] needs in a fully
-// associative cache with lineElems elements in a line. The sizes n and k must
-// be multiples of lineElems, and k more than 2.
-//
-// Inner = 2w(n) + 1: a row of B, a row of C, a line of A. With it each line of
-// A misses once, m·w(k), each line of B once for each row of C, mk·w(n), and
-// each line of C twice: when it is set to 0 and when its row is computed. (In
-// between all of C is used, a line of A and one of B: with fewer than
-// m·w(n) + 2 lines no 0 stays that long.) Proof: from C[i,j] at p to C[i,j] at p + 1, the rest
-// of row p and the beginning of row p + 1 of B are read, w(n) lines, all of row
-// i of C, w(n) lines, and one line of A. One line less, and C misses mk·w(n)
-// times too.
-//
-// All = k·w(n) + w(k) + 2w(n), and one line more where a line holds more than
-// one element: all of B, a row of A, and two rows of C. With it each line of B
-// misses once. Proof: a line of row p of B is used in row i and next in row
-// i + 1. In between every other line of B is used, rows i and i + 1 of C, and
-// of A the rest of row i behind p and the beginning of row i + 1 up to p: w(k)
-// lines, and one more if A[i,p] and A[i,p+1] are on the same line.
-func ReorderedLines(g roofline.GEMM, lineElems int64) Fits {
-	wk, wn := rowLines(g, lineElems)
-	return fits(num.Sum{{2, wn}, {1}}, num.Sum{{g.K, wn}, {wk}, {shared(lineElems, g.K)}, {2, wn}})
-}
-
-func fits(inner, all num.Sum) Fits { return Fits{Inner: lines(inner), All: lines(all)} }
 
 func lines(need num.Sum) int64 {
 	v, ok := need.Int64()
@@ -86,15 +63,6 @@ func lines(need num.Sum) int64 {
 		arg.Panic(arg.Overflow("cache", "number of lines needed", need.Float64()))
 	}
 	return v
-}
-
-// shared is 1 if there are neighbours in a row of k elements that are on the
-// same line and neither the first nor the last of the row follows.
-func shared(lineElems, k int64) int64 {
-	if lineElems > 1 && k > 2 {
-		return 1
-	}
-	return 0
 }
 
 // TiledLines returns the lines that [Layout.Tiled] needs in a fully associative

@@ -54,35 +54,6 @@ func TestNaiveLines(t *testing.T) {
 	}
 }
 
-func TestReorderedLines(t *testing.T) {
-	for _, lineElems := range []int64{1, 2, 4, 8} {
-		for _, s := range []struct{ k, n int64 }{{3, 3}, {4, 2}, {5, 1}, {4, 4}} {
-			m := 2*s.k*lineElems + 3 // rows enough for the zeros of C not to stay
-			g := gemm(m, s.k*lineElems, s.n*lineElems, 4)
-			what := fmt.Sprintf("%+v, %d elements a line", g, lineElems)
-			fits := ReorderedLines(g, lineElems)
-			wk, wn := s.k, s.n
-			at := func(lines int64) int64 { return missesOf(t, g, lines, lineElems, Layout.Reordered) }
-
-			once := g.M*wk + g.M*g.K*wn + 2*g.M*wn
-			if got := at(fits.Inner); got != once {
-				t.Errorf("%s: %d misses with %d lines, want %d", what, got, fits.Inner, once)
-			}
-			less := g.M*g.K + g.M*g.K*wn + g.M*wn + g.M*g.K*wn
-			if got := at(fits.Inner - 1); got != less {
-				t.Errorf("%s: %d misses with %d lines, want %d", what, got, fits.Inner-1, less)
-			}
-			all := g.M*wk + g.K*wn + 2*g.M*wn
-			if got := at(fits.All); got != all {
-				t.Errorf("%s: %d misses with %d lines, want %d", what, got, fits.All, all)
-			}
-			if got := at(fits.All - 1); got <= all {
-				t.Errorf("%s: %d misses with %d lines, want more than %d", what, got, fits.All-1, all)
-			}
-		}
-	}
-}
-
 // The misses of the tiled multiply are the model's loads and the first touch of
 // C, from the capacity that is derived on, and not with one line less.
 func TestTiledLines(t *testing.T) {
@@ -182,17 +153,14 @@ func TestLinesErrors(t *testing.T) {
 	} {
 		err := roofline.Maybe(func() { NaiveLines(c.g, c.lineElems) })
 		refused(t, err, c.want)
-		err = roofline.Maybe(func() { ReorderedLines(c.g, c.lineElems) })
-		refused(t, err, c.want)
 		err = roofline.Maybe(func() { TiledLines(c.g, tiling.SquareTile(8), c.lineElems) })
 		refused(t, err, c.want)
 	}
 	// The longest k that has FLOPs in int64: two rows of A and one of B are more.
 	longest := gemm(1, 1<<62-1, 1, 1)
 	err := roofline.Maybe(func() { NaiveLines(longest, 1) })
-	err2 := roofline.Maybe(func() { ReorderedLines(longest, 1) })
-	if !errors.Is(err, roofline.ErrOverflow) || !errors.Is(err2, roofline.ErrOverflow) {
-		t.Errorf("%v and %v are no overflows", err, err2)
+	if !errors.Is(err, roofline.ErrOverflow) {
+		t.Errorf("%v is no overflow", err)
 	}
 	if got, err := arg.Try(func() int64 { return TiledLines(gemm(1<<62-1, 1, 1, 1), tiling.SquareTile(1<<62), 1) }); err != nil || got != math.MaxInt64 {
 		t.Errorf("the tallest tile needs %d lines, %v; want %d", got, err, int64(math.MaxInt64))

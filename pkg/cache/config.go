@@ -123,8 +123,5 @@ func (s Stats) Accesses() int64 { return s.Reads + s.Writes }
 // Misses returns ReadMisses + WriteMisses.
 func (s Stats) Misses() int64 { return s.ReadMisses + s.WriteMisses }
 
-// Hits returns Accesses − Misses.
-func (s Stats) Hits() int64 { return s.Accesses() - s.Misses() }
-
 // Bytes returns BytesIn + BytesOut: the traffic across the lower boundary.
 func (s Stats) Bytes() int64 { return s.BytesIn + s.BytesOut }

@@ -15,8 +15,8 @@
 //   - A [Scratchpad] is the fast memory of the model: it holds what it is told
 //     to hold. [Layout.TiledIn] sends the same addresses to it, and what it
 //     counts is tiling's closed form.
-//   - [NaiveLines], [ReorderedLines] and [TiledLines] say from which capacity on
-//     a least-recently-used cache keeps what each order of the loops uses again.
+//   - [NaiveLines] and [TiledLines] say from which capacity on
+//     a least-recently-used cache keeps what these loops use again.
 //
 // Nothing is timed and no data is moved: addresses are numbers.
 package cache

@@ -114,22 +114,22 @@ func (l Layout) TiledIn(s *Scratchpad, r tiling.Rect) tiling.Traffic {
 		rows := min(r.BM, l.M-i)
 		for j := int64(0); j < l.N; j += min(r.BN, l.N-j) {
 			cols := min(r.BN, l.N-j)
-			c := Block{Addr: l.c(i, j), Rows: rows, Cols: cols, LD: l.LDC, ElemBytes: l.ElemBytes}
-			s.Reserve(c)
+			c := block{Addr: l.c(i, j), Rows: rows, Cols: cols, LD: l.LDC, ElemBytes: l.ElemBytes}
+			s.reserve(c)
 			l.zero(x, i, j, rows, cols)
 			for p := int64(0); p < l.K; p += min(r.BK, l.K-p) {
 				depth := min(r.BK, l.K-p)
-				a := Block{Addr: l.a(i, p), Rows: rows, Cols: depth, LD: l.LDA, ElemBytes: l.ElemBytes}
-				b := Block{Addr: l.b(p, j), Rows: depth, Cols: cols, LD: l.LDB, ElemBytes: l.ElemBytes}
-				s.Load(a)
-				s.Load(b)
+				a := block{Addr: l.a(i, p), Rows: rows, Cols: depth, LD: l.LDA, ElemBytes: l.ElemBytes}
+				b := block{Addr: l.b(p, j), Rows: depth, Cols: cols, LD: l.LDB, ElemBytes: l.ElemBytes}
+				s.load(a)
+				s.load(b)
 				l.addTile(x, i, j, p, rows, cols, depth)
 				flops += 2 * rows * cols * depth
-				s.Drop(a)
-				s.Drop(b)
+				s.drop(a)
+				s.drop(b)
 			}
-			s.Store(c)
-			s.Drop(c)
+			s.store(c)
+			s.drop(c)
 		}
 	}
 	return tiling.Traffic{

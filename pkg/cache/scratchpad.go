@@ -1,26 +1,24 @@
 package cache
 
 import (
-	"math/bits"
 	"slices"
 
 	"memorywall/pkg/internal/arg"
-	"memorywall/pkg/internal/num"
 	"memorywall/pkg/tiling"
 )
 
 // Scratchpad is the fast memory of the model: it has room for so many elements,
 // and what it holds is what it was told to hold.
 type Scratchpad struct {
-	capacity   int64
-	held, most int64
-	blocks     []Block
-	traffic    tiling.Traffic
+	capacity  int64
+	held, max int64
+	blocks    []block
+	traffic   tiling.Traffic
 }
 
-// Block is a part of a matrix: Rows×Cols elements, the first of them at Addr,
+// block is a part of a matrix: Rows×Cols elements, the first of them at Addr,
 // with LD elements from one row to the next.
-type Block struct {
+type block struct {
 	Addr       int64 // bytes
 	Rows, Cols int64 // elements
 	LD         int64 // elements
@@ -35,51 +33,42 @@ func NewScratchpad(capacity int64) *Scratchpad {
 
 // Held returns the number of elements that are held now, and the most that
 // were held at any time.
-func (s *Scratchpad) Held() (now, most int64) { return s.held, s.most }
+func (s *Scratchpad) Held() (now, max int64) { return s.held, s.max }
 
 // Traffic returns the elements loaded and stored so far. FLOPs are not counted.
 func (s *Scratchpad) Traffic() tiling.Traffic { return s.traffic }
 
-// Reserve makes room for a block without loading it: an output begins so. A
-// block that makes no sense, or ends beyond 2^62 bytes, is an error, and so is
-// one that there is not enough room for.
-func (s *Scratchpad) Reserve(b Block) {
-	if b.Rows < 1 || b.Cols < 1 || b.LD < b.Cols || b.ElemBytes < 1 || b.Addr < 0 {
-		arg.Refuse("block", b, "cache: block is %+v: sizes must be at least 1, LD at least Cols and Addr at least 0", b)
-	}
-	need, ok := num.Sum{{b.Rows, b.Cols}}.Int64()
-	if !ok || need > s.capacity-s.held {
+// reserve makes room for a block without loading it: an output begins so.
+func (s *Scratchpad) reserve(b block) {
+	need := b.Rows * b.Cols
+	if need > s.capacity-s.held {
 		arg.Refuse("block", b, "cache: a block of %d×%d elements does not fit: the scratchpad holds %d of %d", b.Rows, b.Cols, s.held, s.capacity)
-	}
-	end := num.Sum{{b.Rows, b.LD, b.ElemBytes}, {b.Addr}}
-	if v, ok := end.Int64(); !ok || bits.Len64(uint64(v)) > 62 {
-		arg.Refuse("block", b, "cache: block is %+v: it ends at address %s, and must end before 2^62", b, end.Big())
 	}
 	s.blocks = append(s.blocks, b)
 	s.held += need
-	s.most = max(s.most, s.held)
+	s.max = max(s.max, s.held)
 }
 
-// Load is Reserve and counts the elements as loaded.
-func (s *Scratchpad) Load(b Block) {
-	s.Reserve(b)
+// load is reserve and counts the elements as loaded.
+func (s *Scratchpad) load(b block) {
+	s.reserve(b)
 	s.traffic.Loads += b.Rows * b.Cols
 }
 
-// Store counts the elements of a block that is held as stored.
-func (s *Scratchpad) Store(b Block) {
+// store counts the elements of a block that is held as stored.
+func (s *Scratchpad) store(b block) {
 	s.index(b)
 	s.traffic.Stores += b.Rows * b.Cols
 }
 
-// Drop gives up a block that is held. What was not stored is lost.
-func (s *Scratchpad) Drop(b Block) {
+// drop gives up a block that is held. What was not stored is lost.
+func (s *Scratchpad) drop(b block) {
 	i := s.index(b)
 	s.blocks = slices.Delete(s.blocks, i, i+1)
 	s.held -= b.Rows * b.Cols
 }
 
-func (s *Scratchpad) index(b Block) int {
+func (s *Scratchpad) index(b block) int {
 	i := slices.Index(s.blocks, b)
 	if i < 0 {
 		arg.Refuse("block", b, "cache: block is %+v: the scratchpad does not hold it", b)

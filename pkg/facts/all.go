@@ -65,11 +65,11 @@ func collect(r Report, chapters []chapter) (map[string]float64, error) {
 	m := map[string]float64{}
 	var first error
 	add := func(key string, value float64) {
-		_, twice := m[key]
+		_, duplicate := m[key]
 		switch {
 		case first != nil:
-		case twice:
-			first = fmt.Errorf("facts: key %q is there twice: keys must be unique", key)
+		case duplicate:
+			first = fmt.Errorf("facts: duplicate key %q", key)
 		case math.IsNaN(value) || math.IsInf(value, 0):
 			first = fmt.Errorf("facts: %s is %g: it must be finite", key, value)
 		default:

@@ -89,7 +89,7 @@ func TestCollect(t *testing.T) {
 		chapters []chapter
 		want     string
 	}{
-		"twice":        {[]chapter{one("ch09.a", 1), one("ch09.a", 1)}, `facts: key "ch09.a" is there twice: keys must be unique`},
+		"twice":        {[]chapter{one("ch09.a", 1), one("ch09.a", 1)}, `facts: duplicate key "ch09.a"`},
 		"no chapter":   {[]chapter{one("chip.a", 1)}, `facts: key is "chip.a": it must be like ch03.name`},
 		"scale in key": {[]chapter{one("ch09.a/b", 1)}, `facts: key is "ch09.a/b": it must be like ch03.name`},
 		"space in key": {[]chapter{one("ch09.a b", 1)}, `facts: key is "ch09.a b": it must be like ch03.name`},

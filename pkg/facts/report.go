@@ -15,7 +15,7 @@ import (
 // show a field; scripts/report reads them, and columns for the table of steps.
 type Report struct {
 	Chip          Chip             `json:"chip" name:"The reference chip"`
-	TwoByTwo      Work             `json:"two_by_two_float32" name:"A 2×2 by 2×2 multiply, float32"`
+	TwoByTwo      Multiply         `json:"two_by_two_float32" name:"A 2×2 by 2×2 multiply, float32"`
 	BestCase      []BestCase       `json:"best_case_intensity_float32" name:"Best-case intensity of an n×n×n multiply, float32: 2n/3s"`
 	NaiveVersus   NaiveVersusIdeal `json:"naive_vs_ideal_4096_fp16" name:"No reuse against the best case: n = 4096, FP16, on the reference chip"`
 	WorkedExample WorkedExample    `json:"worked_example_4x4_tile_2" name:"The 4×4 example in 2×2 tiles"`
@@ -38,8 +38,8 @@ type Chip struct {
 	Ridge     float64 `json:"ridge_flop_per_byte" unit:"FLOP/byte" name:"ridge"`
 }
 
-// Work is the work, compulsory traffic and best-case intensity of a multiply.
-type Work struct {
+// Multiply is the work, compulsory traffic and best-case intensity of a multiply.
+type Multiply struct {
 	FLOPs     int64   `json:"flops" unit:"FLOPs" name:"work"`
 	MinBytes  int64   `json:"min_bytes" unit:"bytes" name:"compulsory traffic"`
 	Intensity float64 `json:"intensity" unit:"FLOP/byte" name:"intensity"`
@@ -229,8 +229,8 @@ func theChip(m roofline.Machine) Chip {
 	}
 }
 
-func workOf(g roofline.GEMM) Work {
-	return Work{
+func workOf(g roofline.GEMM) Multiply {
+	return Multiply{
 		FLOPs:     g.FLOPs(),
 		MinBytes:  g.MinBytes(),
 		Intensity: g.Intensity(),

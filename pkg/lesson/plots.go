@@ -70,9 +70,9 @@ func Waiting(id, title string, chip roofline.Machine, works ...float64) Figure {
 	}
 }
 
-// ThinIntensity is the figure of the best-case intensity of (m×n)·(n×n) and of
+// SkinnyIntensity is the figure of the best-case intensity of (m×n)·(n×n) and of
 // (n×n)·(n×n), over n up to largest, at most a million.
-func ThinIntensity(id, title string, m, elemBytes, largest int64) Figure {
+func SkinnyIntensity(id, title string, m, elemBytes, largest int64) Figure {
 	Between("largest", float64(largest), 1, 1e6)
 	intensity := func(m, n int64) float64 {
 		return roofline.GEMM{M: m, N: n, K: n, ElemBytes: elemBytes}.Intensity()

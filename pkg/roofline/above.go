@@ -43,7 +43,7 @@ func (m Machine) CheckDot(name string, intensity, flops float64) error {
 	}); err != nil {
 		return err
 	}
-	peak, bandwidth := m.most(m.Peak), m.most(m.Bandwidth)
+	peak, bandwidth := m.upTo(m.Peak), m.upTo(m.Bandwidth)
 	if flops <= min(peak, bandwidth*intensity) {
 		return nil
 	}
@@ -61,8 +61,8 @@ func (m Machine) CheckDot(name string, intensity, flops float64) error {
 	return e
 }
 
-// most is the greatest value that a figure of the machine can stand for.
-func (m Machine) most(figure float64) float64 {
+// upTo is the greatest value that a figure of the machine can stand for.
+func (m Machine) upTo(figure float64) float64 {
 	if m.Tolerance > 0 {
 		return figure * (1 + m.Tolerance)
 	}

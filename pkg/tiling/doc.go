@@ -11,8 +11,8 @@
 // runs the loops on real matrices and counts as it loads; [Steps] walks the
 // loops without matrices; [Tiled] is the closed form.
 //
-// [TiledRect], [MultiplyRect] and [BestRect] do the same for rectangular tiles,
-// and [LoadLowerBound] says what no order of the work can go below.
+// [TiledRect] counts rectangular tiles, [BestRect] finds the best of them, and
+// [LoadLowerBound] says what no order of the work can go below.
 //
 // Sizes and counts are int64 on every platform. As in package roofline, a
 // mistake in a call is a panic with a [roofline.Error]: a size or a tile below 1,

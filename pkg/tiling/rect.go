@@ -49,17 +49,6 @@ func TiledRect(g roofline.GEMM, r Rect) Traffic {
 // rows and columns of output tiles.
 func perDepth(m, n, rows, cols int64) int64 { return cols*m + rows*n }
 
-// MultiplyRect is [Multiply] with rectangular tiles: it returns a·b and what
-// it counted on the way, which is what [TiledRect] says. Sizes of 0 are
-// allowed, and the tiles may be larger than the matrices.
-func MultiplyRect[T Number](a, b Matrix[T], r Rect) (Matrix[T], Traffic) {
-	arg.Check(r.Validate())
-	c := product(a, b, 1)
-	// A side beyond the matrix is one tile, and it fits in int on every platform.
-	side := func(b int64, size int) int { return int(min(b, int64(max(size, 1)))) }
-	return c, multiply(a, b, c, side(r.BM, a.Rows), side(r.BN, b.Cols), side(r.BK, a.Cols))
-}
-
 // BestRect returns the shape with the fewest loads among all whose three tiles
 // fit in a fast memory of capacity elements, and its traffic. The answer is
 // exact. It panics if the capacity is below 3 elements, one each of A, B and C.

@@ -35,7 +35,7 @@ func TestRectErrors(t *testing.T) {
 		refused(t, err, c.want)
 		err = roofline.Maybe(func() { c.r.FastElems() })
 		refused(t, err, c.want)
-		err = roofline.Maybe(func() { MultiplyRect(a, a, c.r) })
+		err = roofline.Maybe(func() { multiplyRect(a, a, c.r) })
 		refused(t, err, c.want)
 	}
 	err := roofline.Maybe(func() { TiledRect(gemm(0, 2, 2), Rect{1, 1, 1}) })
@@ -49,7 +49,7 @@ func TestRectErrors(t *testing.T) {
 	if !errors.Is(err, roofline.ErrOverflow) {
 		t.Errorf("%v is not an overflow", err)
 	}
-	err = roofline.Maybe(func() { MultiplyRect(a, a, Rect{1, 1, 1}) })
+	err = roofline.Maybe(func() { Multiply(a, a, 1) })
 	refused(t, err, "tiling: A is 2×3 and B is 2×3")
 
 	for _, capacity := range []int64{2, 0, -5, math.MinInt64} {
@@ -80,6 +80,14 @@ func TestFastElems(t *testing.T) {
 	}
 }
 
+// multiplyRect is Multiply with rectangular tiles.
+func multiplyRect[T Number](a, b Matrix[T], r Rect) (Matrix[T], Traffic) {
+	arg.Check(r.Validate())
+	c := product(a, b, 1)
+	side := func(b int64, size int) int { return int(min(b, int64(max(size, 1)))) }
+	return c, multiply(a, b, c, side(r.BM, a.Rows), side(r.BN, b.Cols), side(r.BK, a.Cols))
+}
+
 // Counting by running and the closed form agree for any shape of tile, and the
 // elements are those of the plain loops.
 func FuzzMultiplyRect(f *testing.F) {
@@ -96,7 +104,7 @@ func FuzzMultiplyRect(f *testing.F) {
 		r := Rect{bm, bn, bk}
 		var c Matrix[float32]
 		var counted Traffic
-		err := roofline.Maybe(func() { c, counted = MultiplyRect(a, b, r) })
+		err := roofline.Maybe(func() { c, counted = multiplyRect(a, b, r) })
 		if bm < 1 || bn < 1 || bk < 1 {
 			if err == nil {
 				t.Errorf("%+v is taken", r)
