@@ -16,6 +16,7 @@
 package chips
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/csv"
 	"fmt"
@@ -165,6 +166,24 @@ func (c Chip) Machine(format string) roofline.Machine {
 	}
 	return roofline.Machine{Name: c.Name, Source: sources(r.Dense, c.Bandwidth), Format: r.Format,
 		ElemBytes: r.Bits / 8, Peak: r.Dense.Value, Bandwidth: c.Bandwidth.Value}
+}
+
+// Roofs returns the chip's roofs for a number format, innermost first: those of
+// its on-chip memories whose bandwidth is known, and at last that of its memory.
+// It panics as Machine does.
+func (c Chip) Roofs(format string) []roofline.Machine {
+	outer := c.Machine(format)
+	var roofs []roofline.Machine
+	for _, o := range c.OnChip {
+		if o.Bandwidth.Known() {
+			inner := outer
+			inner.Name, inner.Bandwidth = o.Name+", "+c.Name, o.Bandwidth.Value
+			inner.Source = sources(c.Rate(format).Dense, o.Bandwidth)
+			roofs = append(roofs, inner)
+		}
+	}
+	slices.SortStableFunc(roofs, func(a, b roofline.Machine) int { return cmp.Compare(b.Bandwidth, a.Bandwidth) })
+	return append(roofs, outer)
 }
 
 // Capacity returns the bytes of the chip's memory, and whether they are known;

@@ -204,6 +204,21 @@ func TestMachine(t *testing.T) {
 	}
 }
 
+// Inner roofs: 33.45 TB/s from the L1 of an H100, 12.8 TB/s from a Gaudi 3's SRAM.
+func TestRoofs(t *testing.T) {
+	for name, want := range map[string][]float64{"H100 SXM": {33454e9, 3350e9}, "Gaudi 3": {12800e9, 3670e9}, "A100 80GB SXM": {2039e9}} {
+		roofs := Named(name).Roofs("BF16")
+		for i, r := range roofs {
+			if err := r.Validate(); err != nil || len(roofs) != len(want) || r.Bandwidth != want[i] || r.Source == "" {
+				t.Errorf("%s: roof %d is %+v (%v)", name, i, r, err)
+			}
+		}
+	}
+	if got := Named("H100 SXM").OnChip[1].Total(); got != 132*256*1024 {
+		t.Errorf("L1 of all units is %v bytes", got)
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	for _, c := range []struct{ name, format, want string }{
 		{"A100", "FP16", `chip is "A100": it fits more than one: NVIDIA A100 40GB PCIe, `},
