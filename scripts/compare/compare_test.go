@@ -186,7 +186,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"now"}, `compare: argument is "now": there are only flags`},
 		{[]string{"--table", "a.json", "--json"}, "compare: --table goes with no other flag"},
 		{[]string{"--isa", "mmx"}, `compare: --isa is "mmx": here it must be one of `},
-		{[]string{"--memory", "0"}, "compare: --memory is 0: it must be at least 1 byte"},
+		{[]string{"--memory", "0"}, `compare: invalid value "0" for flag -memory: it must be a size`},
 		{[]string{"--only", "9x9"}, `compare: --only is "9x9": no shape of this run has that in its name; the names are` + "\n  gemm float32 512×512×512, 1 thread\n"},
 	} {
 		code, stdout, stderr := call(c.args...)

@@ -109,7 +109,7 @@ type choice struct {
 }
 
 const usage = "usage: go run ./scripts/compare [--quick] [--json | --bench] [--only NAME] [--isa NAME] [--python PATH]\n" +
-	"                                [--openblas-core NAME] [--memory BYTES]\n" +
+	"                                [--openblas-core NAME] [--memory SIZE]\n" +
 	"       go run ./scripts/compare --table FILE"
 
 const legend = `
@@ -131,7 +131,7 @@ the machine, a changing clock and threads that share a core do that. A ?? marks
 such a row, in JSON the field "doubt", and in the table of --table "(doubtful)".`
 
 func parse(args []string, help io.Writer) (choice, error) {
-	c := choice{host: machine.ReadHost()}
+	c := choice{host: machine.ReadHost(), memory: 1 << 30}
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
 	f.BoolVar(&c.quick, "quick", false, "fewer shapes and turns: under 40 seconds instead of under three minutes")
 	f.BoolVar(&c.json, "json", false, "print the run as JSON, for --table to read")
@@ -141,7 +141,7 @@ func parse(args []string, help io.Writer) (choice, error) {
 	f.StringVar(&c.core, "openblas-core", "", "the `name` of the kernel that OpenBLAS uses, its OPENBLAS_CORETYPE (default: its own choice)")
 	f.StringVar(&c.only, "only", "", "run only the shapes with this in their `name`, for instance \"float32 512x512x512, 1 thread\", or a group of them: "+strings.Join(slices.Sorted(maps.Keys(ops)), ", "))
 	f.StringVar(&c.table, "table", "", "print what the run in this `file` reached, in Markdown, and measure nothing")
-	f.Int64Var(&c.memory, "memory", 1<<30, "the most `bytes` of weights on each side; at most a quarter of what is free")
+	f.Var((*command.Size)(&c.memory), "memory", "the most memory for weights on each side, a `size` such as 512MiB (default: 1GiB); at most a quarter of what is free")
 	if err := command.Parse(f, args, help, usage, legend); err != nil {
 		return c, err
 	}
@@ -156,9 +156,6 @@ func parse(args []string, help io.Writer) (choice, error) {
 	}
 	if c.json && c.bench {
 		return c, errors.New("--json and --bench are given: choose one")
-	}
-	if c.memory < 1 {
-		return c, fmt.Errorf("--memory is %d: it must be at least 1 byte", c.memory)
 	}
 	if c.isa == "" {
 		c.isa = matmul.ISAs()[0]

@@ -21,7 +21,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -64,7 +63,6 @@ const usage = "usage: go run ./scripts/roof [--quick | --time D] [--threads N] [
 func parse(args []string, help io.Writer) (choice, error) {
 	var c choice
 	var quick, both bool
-	var memory string
 	f := flag.NewFlagSet("roof", flag.ContinueOnError)
 	f.StringVar(&c.out, "out", "", "the `file` to write (default: my-roof.json in the checkout); a file that is there is replaced,\n"+
 		"and if its run measured longer, as when --quick follows a full run, a line says so before this one begins")
@@ -73,7 +71,7 @@ func parse(args []string, help io.Writer) (choice, error) {
 	f.BoolVar(&quick, "quick", false, fmt.Sprintf("take %v instead of %v", machine.QuickTime, machine.DefaultTime))
 	f.DurationVar(&c.options.Time, "time", 0, "how long to measure, for instance 60s")
 	f.IntVar(&c.options.Threads, "threads", 0, "how many threads \"all cores\" are (default: as many as may run at once)")
-	f.StringVar(&memory, "memory", "", "the most memory to use, for instance 4GiB (default: what the roof of memory needs); never more than a quarter of what is free")
+	f.Var((*command.Size)(&c.options.MaxBytes), "memory", "the most memory to use, for instance 4GiB (default: what the roof of memory needs); never more than a quarter of what is free")
 	f.BoolVar(&both, "compare", false, "print the two machine files that are named, and measure nothing")
 	if err := command.Parse(f, args, help, usage, ""); err != nil {
 		return c, err
@@ -100,38 +98,10 @@ func parse(args []string, help io.Writer) (choice, error) {
 	if quick {
 		c.options.Time = machine.QuickTime
 	}
-	if has("memory") {
-		n, err := parseSize(memory)
-		if err != nil {
-			return c, err
-		}
-		c.options.MaxBytes = n
-	}
 	if c.out == "" {
 		c.out = machine.Path()
 	}
 	return c, nil
-}
-
-// units of --memory, in bytes, the longest suffixes first.
-var units = []struct {
-	suffix string
-	bytes  float64
-}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
-
-// parseSize reads bytes with a unit, such as 512MiB.
-func parseSize(s string) (int64, error) {
-	var names []string
-	for _, u := range units {
-		number, ok := strings.CutSuffix(s, u.suffix)
-		if v, err := strconv.ParseFloat(strings.TrimSpace(number), 64); ok && err == nil && v*u.bytes >= 1 && v*u.bytes < 1<<62 {
-			return int64(v * u.bytes), nil
-		}
-		if u.suffix != "" {
-			names = append(names, u.suffix)
-		}
-	}
-	return 0, fmt.Errorf("--memory is %.100q: it must be a size such as 512MiB or 4GiB; the units are %s", s, strings.Join(names, ", "))
 }
 
 func measureAndSave(ctx context.Context, c choice, stdout, stderr io.Writer, roof measure) error {

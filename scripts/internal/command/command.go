@@ -152,3 +152,34 @@ func Terminal(w io.Writer) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
+
+// Size is a flag of bytes with a unit, such as 512MiB.
+type Size int64
+
+// sizes are the units, in bytes, the longest suffixes first.
+var sizes = []struct {
+	suffix string
+	bytes  float64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
+
+func (s *Size) String() string {
+	n, unit := int64(*s), 0
+	for n != 0 && n%1024 == 0 && unit < 4 {
+		n, unit = n/1024, unit+1
+	}
+	return strconv.FormatInt(n, 10) + []string{"", "KiB", "MiB", "GiB", "TiB"}[unit]
+}
+
+// Set reads a size; see [flag.Value].
+func (s *Size) Set(text string) error {
+	var units []string
+	for _, u := range sizes {
+		number, ok := strings.CutSuffix(text, u.suffix)
+		if v, err := strconv.ParseFloat(strings.TrimSpace(number), 64); ok && err == nil && v*u.bytes >= 1 && v*u.bytes < 1<<62 {
+			*s = Size(v * u.bytes)
+			return nil
+		}
+		units = append(units, u.suffix)
+	}
+	return fmt.Errorf("it must be a size such as 512MiB or 4GiB; the units are %s", strings.Join(units[:len(units)-1], ", "))
+}

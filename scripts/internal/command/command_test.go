@@ -150,3 +150,23 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("%v, %q", err, stderr.String())
 	}
 }
+
+func TestSize(t *testing.T) {
+	for text, want := range map[string]Size{"1": 1, "3B": 3, "2KiB": 2048, "1.5 MiB": 3 << 19, "4GiB": 4 << 30, "1GB": 1e9, "100TB": 100e12, "2TiB": 2 << 40, "2MB": 2e6, "3kB": 3000} {
+		var got Size
+		if err := got.Set(text); err != nil || got != want {
+			t.Errorf("%s: %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for text, n := range map[string]Size{"0": 0, "1000": 1000, "1KiB": 1024, "1536MiB": 3 << 29} {
+		if n.String() != text {
+			t.Errorf("%d is %s, want %s", int64(n), n.String(), text)
+		}
+	}
+	for _, text := range []string{"", "0", "-1GiB", "much", "1XB", "9e99TB", "NaN"} {
+		s := Size(7)
+		if err := s.Set(text); err == nil || !strings.Contains(err.Error(), "the units are KiB, MiB, GiB, TiB, kB, MB, GB, TB, B") || s != 7 {
+			t.Errorf("%q: %v, %d", text, err, s)
+		}
+	}
+}
