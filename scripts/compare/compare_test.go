@@ -122,6 +122,7 @@ func TestDoubt(t *testing.T) {
 		{"openblas good", func(r *Row) { r.OpenBLAS, r.OpenBLASMedian = value(100), value(85) }, ""},
 		{"gain", func(r *Row) { r.Threads, r.Peak = 2, 121 }, "the peak of 2 threads is 1.10 times that of one"},
 		{"gain good", func(r *Row) { r.Threads, r.Peak = 2, 144 }, ""},
+		{"above the peak", func(r *Row) { r.RatioPeak = 1.09 }, "ours is 1.09 times the peak"},
 		{"alone", func(r *Row) { r.Threads, r.Peak, r.ISA = 2, 1, "avx512" }, ""},
 		{"both", func(r *Row) { r.Threads, r.Peak, r.OursMedian = 2, 121, 50 },
 			"the median of ours is 50% below its best, the peak of 2 threads is 1.10 times that of one"},

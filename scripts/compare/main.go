@@ -126,7 +126,7 @@ as many threads, reached 29.9 GB/s. "resident in cache" says that the matrices
 are fewer than 4 times the last-level cache, so that some may stay in it.
 
 A row is doubtful if a median lies more than 20% below its best, or if the peak of
-several threads is below 1.3 times that of one thread before it: other work on
+several threads is below 1.3 times that of one thread before it, or below our rate: other work on
 the machine, a changing clock and threads that share a core do that. A ?? marks
 such a row, in JSON the field "doubt", and in the table of --table "(doubtful)".`
 
@@ -264,7 +264,7 @@ func benchmarks(rows []Row) []bench.Result {
 	return all
 }
 
-const header = "op   type     m     n     k    threads   ours  median  openblas median  gonum    peak  attainable(…sum)  | ×openblas  of peak  of attainable"
+const header = "op      type             m     n     k    threads   ours  median  openblas median  gonum    peak  attainable(…sum)  | ×openblas  of peak  of attainable"
 
 func (r Row) String() string {
 	opt := func(format string, v *float64) string {
@@ -287,7 +287,7 @@ func (r Row) String() string {
 	if r.Doubt != "" {
 		note += "  ?? doubtful: " + r.Doubt
 	}
-	return fmt.Sprintf("%-4s %-7s %5d %5d %5d %3d %-7s %8.1f %7.1f %8s %7s %6s %8.1f %9.1f (%.1f)  | %6s %8.2f %8.2f%s",
+	return fmt.Sprintf("%-7s %-12s %5d %5d %5d %3d %-7s %8.1f %7.1f %8s %7s %6s %8.1f %9.1f (%.1f)  | %6s %8.2f %8.2f%s",
 		r.Op, r.DType, r.M, r.N, r.K, r.Threads, r.ISA, r.Ours, r.OursMedian, opt("%.1f", r.OpenBLAS), opt("%.1f", r.OpenBLASMedian),
 		opt("%.1f", r.Gonum), r.Peak, r.Attainable, r.Serial, opt("%.2f", r.RatioOpenBLAS), r.RatioPeak, r.RatioAttainable, note)
 }

@@ -402,6 +402,8 @@ const (
 	// Several threads on idle cores of their own do at least so many times the work of one,
 	// however the clock falls when more cores are busy.
 	minGain = 1.3
+	// A rate so far above the peak says that the peak was disturbed.
+	abovePeak = 1.02
 )
 
 // doubt returns why a row may be wrong, or nothing. The rows are those that were
@@ -425,6 +427,9 @@ func doubt(r Row, before []Row) string {
 	}
 	if r.Threads > 1 && r.Peak < minGain*one {
 		all = append(all, fmt.Sprintf("the peak of %d threads is %.2f times that of one", r.Threads, r.Peak/one))
+	}
+	if r.RatioPeak > abovePeak {
+		all = append(all, fmt.Sprintf("ours is %.2f times the peak", r.RatioPeak))
 	}
 	return strings.Join(all, ", ")
 }
