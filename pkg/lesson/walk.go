@@ -54,9 +54,12 @@ func walkHTML[T tiling.Number](a, b tiling.Matrix[T], tile int, steps []walkStep
 	w.WriteString(`</div>`)
 	inTile := func(s int64, i int) bool { return int64(i/tile) == s }
 	touched := map[[2]int64]bool{}
+	// One width for all panels puts them on an even grid: that of the matrices, or
+	// of the line of counts.
+	width := max(24*(a.Cols+2*b.Cols)+40, 370)
 	for k, s := range steps {
 		touched[[2]int64{s.I, s.J}] = true
-		w.WriteString(`<div style="display:inline-block;vertical-align:top;margin:0 12px 14px 0">`)
+		fmt.Fprintf(&w, `<div style="display:inline-block;vertical-align:top;width:%dpx;max-width:100%%;margin:0 12px 14px 0">`, width)
 		fmt.Fprintf(&w, `<div><b>Step %d of %d</b>: C%s += A%s · B%s</div>`, k+1, len(steps), tileName(s.I, s.J), tileName(s.I, s.P), tileName(s.P, s.J))
 		w.WriteString(`<div>`)
 		grid(&w, "A", a, tile, func(i, j int) (string, bool) {
