@@ -72,7 +72,11 @@ func Climb(mine machine.Machine, n int, o bench.Options, names ...string) (Ladde
 	if n < 1 || n > maxSide {
 		return Ladder{}, fmt.Errorf("ladder: n is %d: it must be from 1 to %d", n, maxSide)
 	}
-	threads := machine.ReadHost().GOMAXPROCS
+	return Time(mine, n, o, climb(rungs, n, machine.ReadHost().GOMAXPROCS)...)
+}
+
+// climb returns the steps of rungs on so many threads.
+func climb(rungs []Rung, n, threads int) []Step {
 	var steps []Step
 	for _, r := range rungs {
 		s := Step{Name: r.Name, Multiply: r.F32, Threads: 1, Rows: r.rows(n, bandSeconds)}
@@ -85,7 +89,7 @@ func Climb(mine machine.Machine, n int, o bench.Options, names ...string) (Ladde
 		}
 		steps = append(steps, s)
 	}
-	return Time(mine, n, o, steps...)
+	return steps
 }
 
 // Time times steps for n×n matrices as [Climb] does.

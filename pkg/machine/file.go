@@ -249,7 +249,8 @@ func Load(path string) (Machine, error) {
 
 // Mine returns the roofs of this machine: those that its file keeps, or, where there
 // is no file, or it is another machine's, those that are measured now, for
-// [QuickTime] if o has no time, and saved. All chapters take their roofs from here.
+// [QuickTime] if o has no time, and saved; a warning says if they cannot be. All
+// chapters take their roofs from here.
 func Mine(ctx context.Context, o Options) (Machine, error) {
 	m, err := Load(Path())
 	if err == nil && Other(m, ReadHost()) == "" {
@@ -264,7 +265,10 @@ func Mine(ctx context.Context, o Options) (Machine, error) {
 	if m, err = Measure(ctx, o); err != nil {
 		return Machine{}, err
 	}
-	return m, Save(Path(), m)
+	if err := Save(Path(), m); err != nil {
+		m.Measured.Warnings = append(m.Measured.Warnings, "not kept, the next chapter measures again: "+err.Error())
+	}
+	return m, nil
 }
 
 // Other says in which way a measured machine is another one than a host, or nothing

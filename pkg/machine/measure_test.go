@@ -489,6 +489,44 @@ func TestNoRoofOfMemory(t *testing.T) {
 	}
 }
 
+// The kept roofs are taken, or measured and kept where there are none, or those of
+// another machine; a file that is damaged is an error, and one that cannot be written
+// a reason for doubt.
+func TestMine(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	quick := Options{Time: minTime, Threads: 1, MaxBytes: 256 << 10}
+	first, err := Mine(context.Background(), quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Mine(context.Background(), Options{Time: -1}) // which nothing measures with
+	if err != nil || again.Measured.Date != first.Measured.Date || again.Peak != first.Peak {
+		t.Errorf("the kept roofs are %v and not %v (%v)", again.Peak, first.Peak, err)
+	}
+	first.Measured.Host.CPU = "another"
+	if err := Save(FileName, first); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := Mine(context.Background(), quick); err != nil || m.Measured.Host.CPU == "another" {
+		t.Errorf("the roofs are those of another machine (%v)", err)
+	}
+	if err := os.WriteFile(FileName, []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Mine(context.Background(), quick); err == nil || !strings.Contains(err.Error(), "file is truncated") {
+		t.Errorf("a damaged file: %v", err)
+	}
+	// A link into a folder that is not there.
+	if err := errors.Join(os.Remove(FileName), os.Symlink(filepath.Join(dir, "none", "x"), FileName)); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Mine(context.Background(), quick)
+	if err != nil || !strings.Contains(strings.Join(m.Measured.Warnings, "\n"), "not kept") {
+		t.Errorf("where nothing can be written: %v", err)
+	}
+}
+
 func TestLoadPorts(t *testing.T) {
 	for _, c := range []struct {
 		cpu, isa string
