@@ -52,20 +52,20 @@ func subjects[T Float]() []subject[T] {
 		all = append(all, host)
 		small := Blocking{MR: k.mr, NR: k.nr, KC: 12, NC: 2 * k.nr, MC: 3 * k.mr}
 		for _, way := range []struct {
-			name             string
-			fewRows, threads int
-		}{{"packed", 0, 1}, {"packed", 0, 3}, {"few", math.MaxInt, 1}, {"few", math.MaxInt, 3}} {
+			name                   string
+			fewRows, rows, threads int
+		}{{"packed", 0, 0, 1}, {"packed", 0, 0, 3}, {"few", math.MaxInt, 0, 1}, {"few", math.MaxInt, 4, 3}, {"rows", 0, math.MaxInt, 1}} {
 			s := subject[T]{
 				name:   fmt.Sprintf("%s/%s/threads=%d", k.isa, way.name, way.threads),
 				edgesM: []int{k.mr, 2 * k.mr, 3 * k.mr, 6 * k.mr},
 				edgesN: []int{k.nr, 2 * k.nr, 4 * k.nr},
-				edgesK: []int{12, 24, 36, streams, reuse},
+				edgesK: []int{12, 24, 36, p.engine.tuning.Streams, p.engine.tuning.Reuse},
 
 				threads: way.threads,
 			}
 			e := *p.engine
 			e.blk, e.thin, e.directElems, e.serialFLOPs = small, small, 0, 0
-			e.fewRows, e.fewElems = way.fewRows, 256
+			e.fewRows, e.fewElems, e.tuning.Rows = way.fewRows, 256, way.rows
 			q := &pool[T]{engine: &e}
 			s.mul, s.add = q.fn(Threads(way.threads)), q.fn(Option{threads: way.threads, beta: 1})
 			all = append(all, s)

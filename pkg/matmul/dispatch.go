@@ -82,6 +82,14 @@ func choose[T Float](opts []Option) (*pool[T], Option, error) {
 	if err != nil {
 		return nil, o, err
 	}
+	if o.tuning != (Tuning{}) {
+		if err := o.tuning.Validate(); err != nil {
+			return nil, o, err
+		}
+		e := *p.engine
+		e.tuning = o.tuning
+		p = &pool[T]{engine: &e}
+	}
 	if o.blocks != (Blocking{}) {
 		if err := o.blocks.Validate(); err != nil {
 			return nil, o, err

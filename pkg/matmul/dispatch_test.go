@@ -50,6 +50,9 @@ func TestNew(t *testing.T) {
 		{blocks(4, 4, 8, 6, 4), "NC is 6"},
 		{blocks(4, 4, 8, 8, 6), "MC is 6"},
 		{blocks(5, 4, 8, 8, 5), "tiles of 5×4"},
+		{[]Option{Tuned(Tuning{Streams: 8, Ahead: 4})}, "tuning Reuse is 0: it must be from 1 to 256"},
+		{[]Option{Tuned(Tuning{Streams: 8, Ahead: 4, Reuse: 8, Depth: 3})}, "tuning Depth is 3: it must be 1, 2, 4 or 8"},
+		{[]Option{Tuned(Tuning{Rows: 65, Streams: 8, Ahead: 4, Reuse: 8, Depth: 8})}, "tuning Rows is 65"},
 	} {
 		if _, err := New[float32](tc.opts...); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v: error %v, want %q", tc.opts, err, tc.want)
@@ -388,7 +391,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		got  int
 		most int
 	}{
-		{"A", cap(ws.a), max(blk.MR*blk.KC, p.engine.fewRows*max(streams, reuse))},
+		{"A", cap(ws.a), max(blk.MR*blk.KC, p.engine.fewRows*max(p.engine.tuning.Streams, p.engine.tuning.Reuse))},
 		{"B", cap(ws.b), max(blk.KC*(blk.NC+blk.NR), top)},
 		{"C", cap(ws.c), max(p.engine.fewElems, p.engine.fewRows*blk.NR) + p.engine.fewRows*blk.NR},
 	} {

@@ -405,6 +405,235 @@ DATA lanes<>+48(SB)/8, $0x0000000000000000
 DATA lanes<>+56(SB)/8, $0x0000000000000000
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
+// func rowsF32AVX2(n int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, m int, depth int, add bool)
+// Requires: AVX, FMA3
+TEXT ·rowsF32AVX2(SB), NOSPLIT, $0-73
+	MOVQ n+0(FP), R10
+	MOVQ a+8(FP), R8
+	MOVQ lda+16(FP), R9
+	MOVQ b+24(FP), AX
+	MOVQ ldb+32(FP), CX
+	MOVQ c+40(FP), SI
+	MOVQ ldc+48(FP), DI
+	SHLQ $0x02, R9
+	SHLQ $0x02, CX
+	SHLQ $0x02, DI
+	LEAQ (CX)(CX*2), DX
+	LEAQ (AX)(CX*4), BX
+	MOVQ m+56(FP), R11
+	CMPQ R11, $0x02
+	JEQ  two
+	MOVQ depth+64(FP), R11
+	CMPQ R11, $0x08
+	JEQ  m1d8
+	CMPQ R11, $0x04
+	JEQ  m1d4
+	CMPQ R11, $0x02
+	JEQ  m1d2
+	JMP  m1d1
+
+m1d8:
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS 4(R8), Y1
+	VBROADCASTSS 8(R8), Y2
+	VBROADCASTSS 12(R8), Y3
+	VBROADCASTSS 16(R8), Y4
+	VBROADCASTSS 20(R8), Y5
+	VBROADCASTSS 24(R8), Y6
+	VBROADCASTSS 28(R8), Y7
+
+m1d8loop:
+	VXORPS  Y8, Y8, Y8
+	CMPB    add+72(FP), $0x00
+	JEQ     m1d8sum
+	VMOVUPS (SI), Y8
+
+m1d8sum:
+	VFMADD231PS (AX), Y0, Y8
+	VFMADD231PS (AX)(CX*1), Y1, Y8
+	VFMADD231PS (AX)(CX*2), Y2, Y8
+	VFMADD231PS (AX)(DX*1), Y3, Y8
+	VFMADD231PS (BX), Y4, Y8
+	VFMADD231PS (BX)(CX*1), Y5, Y8
+	VFMADD231PS (BX)(CX*2), Y6, Y8
+	VFMADD231PS (BX)(DX*1), Y7, Y8
+	VMOVUPS     Y8, (SI)
+	ADDQ        $+32, AX
+	ADDQ        $+32, BX
+	ADDQ        $+32, SI
+	SUBQ        $+8, R10
+	JNE         m1d8loop
+	VZEROUPPER
+	RET
+
+m1d4:
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS 4(R8), Y1
+	VBROADCASTSS 8(R8), Y2
+	VBROADCASTSS 12(R8), Y3
+
+m1d4loop:
+	VXORPS  Y4, Y4, Y4
+	CMPB    add+72(FP), $0x00
+	JEQ     m1d4sum
+	VMOVUPS (SI), Y4
+
+m1d4sum:
+	VFMADD231PS (AX), Y0, Y4
+	VFMADD231PS (AX)(CX*1), Y1, Y4
+	VFMADD231PS (AX)(CX*2), Y2, Y4
+	VFMADD231PS (AX)(DX*1), Y3, Y4
+	VMOVUPS     Y4, (SI)
+	ADDQ        $+32, AX
+	ADDQ        $+32, SI
+	SUBQ        $+8, R10
+	JNE         m1d4loop
+	VZEROUPPER
+	RET
+
+m1d2:
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS 4(R8), Y1
+
+m1d2loop:
+	VXORPS  Y2, Y2, Y2
+	CMPB    add+72(FP), $0x00
+	JEQ     m1d2sum
+	VMOVUPS (SI), Y2
+
+m1d2sum:
+	VFMADD231PS (AX), Y0, Y2
+	VFMADD231PS (AX)(CX*1), Y1, Y2
+	VMOVUPS     Y2, (SI)
+	ADDQ        $+32, AX
+	ADDQ        $+32, SI
+	SUBQ        $+8, R10
+	JNE         m1d2loop
+	VZEROUPPER
+	RET
+
+m1d1:
+	VBROADCASTSS (R8), Y0
+
+m1d1loop:
+	VXORPS  Y1, Y1, Y1
+	CMPB    add+72(FP), $0x00
+	JEQ     m1d1sum
+	VMOVUPS (SI), Y1
+
+m1d1sum:
+	VFMADD231PS (AX), Y0, Y1
+	VMOVUPS     Y1, (SI)
+	ADDQ        $+32, AX
+	ADDQ        $+32, SI
+	SUBQ        $+8, R10
+	JNE         m1d1loop
+	VZEROUPPER
+	RET
+
+two:
+	MOVQ depth+64(FP), R11
+	CMPQ R11, $0x04
+	JEQ  m2d4
+	CMPQ R11, $0x02
+	JEQ  m2d2
+	JMP  m2d1
+
+m2d4:
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS 4(R8), Y1
+	VBROADCASTSS 8(R8), Y2
+	VBROADCASTSS 12(R8), Y3
+	VBROADCASTSS (R8)(R9*1), Y4
+	VBROADCASTSS 4(R8)(R9*1), Y5
+	VBROADCASTSS 8(R8)(R9*1), Y6
+	VBROADCASTSS 12(R8)(R9*1), Y7
+
+m2d4loop:
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	CMPB    add+72(FP), $0x00
+	JEQ     m2d4sum
+	VMOVUPS (SI), Y8
+	VMOVUPS (SI)(DI*1), Y9
+
+m2d4sum:
+	VMOVUPS     (AX), Y10
+	VFMADD231PS Y10, Y0, Y8
+	VFMADD231PS Y10, Y4, Y9
+	VMOVUPS     (AX)(CX*1), Y10
+	VFMADD231PS Y10, Y1, Y8
+	VFMADD231PS Y10, Y5, Y9
+	VMOVUPS     (AX)(CX*2), Y10
+	VFMADD231PS Y10, Y2, Y8
+	VFMADD231PS Y10, Y6, Y9
+	VMOVUPS     (AX)(DX*1), Y10
+	VFMADD231PS Y10, Y3, Y8
+	VFMADD231PS Y10, Y7, Y9
+	VMOVUPS     Y8, (SI)
+	VMOVUPS     Y9, (SI)(DI*1)
+	ADDQ        $+32, AX
+	ADDQ        $+32, SI
+	SUBQ        $+8, R10
+	JNE         m2d4loop
+	VZEROUPPER
+	RET
+
+m2d2:
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS 4(R8), Y1
+	VBROADCASTSS (R8)(R9*1), Y2
+	VBROADCASTSS 4(R8)(R9*1), Y3
+
+m2d2loop:
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	CMPB    add+72(FP), $0x00
+	JEQ     m2d2sum
+	VMOVUPS (SI), Y4
+	VMOVUPS (SI)(DI*1), Y5
+
+m2d2sum:
+	VMOVUPS     (AX), Y6
+	VFMADD231PS Y6, Y0, Y4
+	VFMADD231PS Y6, Y2, Y5
+	VMOVUPS     (AX)(CX*1), Y6
+	VFMADD231PS Y6, Y1, Y4
+	VFMADD231PS Y6, Y3, Y5
+	VMOVUPS     Y4, (SI)
+	VMOVUPS     Y5, (SI)(DI*1)
+	ADDQ        $+32, AX
+	ADDQ        $+32, SI
+	SUBQ        $+8, R10
+	JNE         m2d2loop
+	VZEROUPPER
+	RET
+
+m2d1:
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS (R8)(R9*1), Y1
+
+m2d1loop:
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	CMPB    add+72(FP), $0x00
+	JEQ     m2d1sum
+	VMOVUPS (SI), Y2
+	VMOVUPS (SI)(DI*1), Y3
+
+m2d1sum:
+	VMOVUPS     (AX), Y4
+	VFMADD231PS Y4, Y0, Y2
+	VFMADD231PS Y4, Y1, Y3
+	VMOVUPS     Y2, (SI)
+	VMOVUPS     Y3, (SI)(DI*1)
+	ADDQ        $+32, AX
+	ADDQ        $+32, SI
+	SUBQ        $+8, R10
+	JNE         m2d1loop
+	VZEROUPPER
+	RET
+
 // func dotF64AVX2(n int, a *float64, lda int, x *float64, y *float64, ldy int, rows int)
 // Requires: AVX, FMA3
 TEXT ·dotF64AVX2(SB), NOSPLIT, $0-56
@@ -763,5 +992,234 @@ rows1sum:
 	VPERMILPD    $0x01, X0, X3
 	VADDSD       X3, X0, X0
 	VMOVSD       X0, (CX)
+	VZEROUPPER
+	RET
+
+// func rowsF64AVX2(n int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, m int, depth int, add bool)
+// Requires: AVX, FMA3
+TEXT ·rowsF64AVX2(SB), NOSPLIT, $0-73
+	MOVQ n+0(FP), R10
+	MOVQ a+8(FP), R8
+	MOVQ lda+16(FP), R9
+	MOVQ b+24(FP), AX
+	MOVQ ldb+32(FP), CX
+	MOVQ c+40(FP), SI
+	MOVQ ldc+48(FP), DI
+	SHLQ $0x03, R9
+	SHLQ $0x03, CX
+	SHLQ $0x03, DI
+	LEAQ (CX)(CX*2), DX
+	LEAQ (AX)(CX*4), BX
+	MOVQ m+56(FP), R11
+	CMPQ R11, $0x02
+	JEQ  two
+	MOVQ depth+64(FP), R11
+	CMPQ R11, $0x08
+	JEQ  m1d8
+	CMPQ R11, $0x04
+	JEQ  m1d4
+	CMPQ R11, $0x02
+	JEQ  m1d2
+	JMP  m1d1
+
+m1d8:
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD 8(R8), Y1
+	VBROADCASTSD 16(R8), Y2
+	VBROADCASTSD 24(R8), Y3
+	VBROADCASTSD 32(R8), Y4
+	VBROADCASTSD 40(R8), Y5
+	VBROADCASTSD 48(R8), Y6
+	VBROADCASTSD 56(R8), Y7
+
+m1d8loop:
+	VXORPS  Y8, Y8, Y8
+	CMPB    add+72(FP), $0x00
+	JEQ     m1d8sum
+	VMOVUPD (SI), Y8
+
+m1d8sum:
+	VFMADD231PD (AX), Y0, Y8
+	VFMADD231PD (AX)(CX*1), Y1, Y8
+	VFMADD231PD (AX)(CX*2), Y2, Y8
+	VFMADD231PD (AX)(DX*1), Y3, Y8
+	VFMADD231PD (BX), Y4, Y8
+	VFMADD231PD (BX)(CX*1), Y5, Y8
+	VFMADD231PD (BX)(CX*2), Y6, Y8
+	VFMADD231PD (BX)(DX*1), Y7, Y8
+	VMOVUPD     Y8, (SI)
+	ADDQ        $+32, AX
+	ADDQ        $+32, BX
+	ADDQ        $+32, SI
+	SUBQ        $+4, R10
+	JNE         m1d8loop
+	VZEROUPPER
+	RET
+
+m1d4:
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD 8(R8), Y1
+	VBROADCASTSD 16(R8), Y2
+	VBROADCASTSD 24(R8), Y3
+
+m1d4loop:
+	VXORPS  Y4, Y4, Y4
+	CMPB    add+72(FP), $0x00
+	JEQ     m1d4sum
+	VMOVUPD (SI), Y4
+
+m1d4sum:
+	VFMADD231PD (AX), Y0, Y4
+	VFMADD231PD (AX)(CX*1), Y1, Y4
+	VFMADD231PD (AX)(CX*2), Y2, Y4
+	VFMADD231PD (AX)(DX*1), Y3, Y4
+	VMOVUPD     Y4, (SI)
+	ADDQ        $+32, AX
+	ADDQ        $+32, SI
+	SUBQ        $+4, R10
+	JNE         m1d4loop
+	VZEROUPPER
+	RET
+
+m1d2:
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD 8(R8), Y1
+
+m1d2loop:
+	VXORPS  Y2, Y2, Y2
+	CMPB    add+72(FP), $0x00
+	JEQ     m1d2sum
+	VMOVUPD (SI), Y2
+
+m1d2sum:
+	VFMADD231PD (AX), Y0, Y2
+	VFMADD231PD (AX)(CX*1), Y1, Y2
+	VMOVUPD     Y2, (SI)
+	ADDQ        $+32, AX
+	ADDQ        $+32, SI
+	SUBQ        $+4, R10
+	JNE         m1d2loop
+	VZEROUPPER
+	RET
+
+m1d1:
+	VBROADCASTSD (R8), Y0
+
+m1d1loop:
+	VXORPS  Y1, Y1, Y1
+	CMPB    add+72(FP), $0x00
+	JEQ     m1d1sum
+	VMOVUPD (SI), Y1
+
+m1d1sum:
+	VFMADD231PD (AX), Y0, Y1
+	VMOVUPD     Y1, (SI)
+	ADDQ        $+32, AX
+	ADDQ        $+32, SI
+	SUBQ        $+4, R10
+	JNE         m1d1loop
+	VZEROUPPER
+	RET
+
+two:
+	MOVQ depth+64(FP), R11
+	CMPQ R11, $0x04
+	JEQ  m2d4
+	CMPQ R11, $0x02
+	JEQ  m2d2
+	JMP  m2d1
+
+m2d4:
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD 8(R8), Y1
+	VBROADCASTSD 16(R8), Y2
+	VBROADCASTSD 24(R8), Y3
+	VBROADCASTSD (R8)(R9*1), Y4
+	VBROADCASTSD 8(R8)(R9*1), Y5
+	VBROADCASTSD 16(R8)(R9*1), Y6
+	VBROADCASTSD 24(R8)(R9*1), Y7
+
+m2d4loop:
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	CMPB    add+72(FP), $0x00
+	JEQ     m2d4sum
+	VMOVUPD (SI), Y8
+	VMOVUPD (SI)(DI*1), Y9
+
+m2d4sum:
+	VMOVUPD     (AX), Y10
+	VFMADD231PD Y10, Y0, Y8
+	VFMADD231PD Y10, Y4, Y9
+	VMOVUPD     (AX)(CX*1), Y10
+	VFMADD231PD Y10, Y1, Y8
+	VFMADD231PD Y10, Y5, Y9
+	VMOVUPD     (AX)(CX*2), Y10
+	VFMADD231PD Y10, Y2, Y8
+	VFMADD231PD Y10, Y6, Y9
+	VMOVUPD     (AX)(DX*1), Y10
+	VFMADD231PD Y10, Y3, Y8
+	VFMADD231PD Y10, Y7, Y9
+	VMOVUPD     Y8, (SI)
+	VMOVUPD     Y9, (SI)(DI*1)
+	ADDQ        $+32, AX
+	ADDQ        $+32, SI
+	SUBQ        $+4, R10
+	JNE         m2d4loop
+	VZEROUPPER
+	RET
+
+m2d2:
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD 8(R8), Y1
+	VBROADCASTSD (R8)(R9*1), Y2
+	VBROADCASTSD 8(R8)(R9*1), Y3
+
+m2d2loop:
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	CMPB    add+72(FP), $0x00
+	JEQ     m2d2sum
+	VMOVUPD (SI), Y4
+	VMOVUPD (SI)(DI*1), Y5
+
+m2d2sum:
+	VMOVUPD     (AX), Y6
+	VFMADD231PD Y6, Y0, Y4
+	VFMADD231PD Y6, Y2, Y5
+	VMOVUPD     (AX)(CX*1), Y6
+	VFMADD231PD Y6, Y1, Y4
+	VFMADD231PD Y6, Y3, Y5
+	VMOVUPD     Y4, (SI)
+	VMOVUPD     Y5, (SI)(DI*1)
+	ADDQ        $+32, AX
+	ADDQ        $+32, SI
+	SUBQ        $+4, R10
+	JNE         m2d2loop
+	VZEROUPPER
+	RET
+
+m2d1:
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD (R8)(R9*1), Y1
+
+m2d1loop:
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	CMPB    add+72(FP), $0x00
+	JEQ     m2d1sum
+	VMOVUPD (SI), Y2
+	VMOVUPD (SI)(DI*1), Y3
+
+m2d1sum:
+	VMOVUPD     (AX), Y4
+	VFMADD231PD Y4, Y0, Y2
+	VFMADD231PD Y4, Y1, Y3
+	VMOVUPD     Y2, (SI)
+	VMOVUPD     Y3, (SI)(DI*1)
+	ADDQ        $+32, AX
+	ADDQ        $+32, SI
+	SUBQ        $+4, R10
+	JNE         m2d1loop
 	VZEROUPPER
 	RET

@@ -17,6 +17,12 @@ package matmul
 //go:noescape
 func dotF32AVX512(n int, a *float32, lda int, x *float32, y *float32, ldy int, rows int)
 
+// rowsF32AVX512 is rowsGo for n a multiple of 16, m 1 or 2, and depth a power of two up to
+// 8, or 4 where m is 2 and there are 16 registers.
+//
+//go:noescape
+func rowsF32AVX512(n int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, m int, depth int, add bool)
+
 // dotF64AVX512 is dotGo for a power of two of rows up to 8, the sums of every lane added at the end:
 //
 //	for i := range rows {
@@ -29,3 +35,9 @@ func dotF32AVX512(n int, a *float32, lda int, x *float32, y *float32, ldy int, r
 //
 //go:noescape
 func dotF64AVX512(n int, a *float64, lda int, x *float64, y *float64, ldy int, rows int)
+
+// rowsF64AVX512 is rowsGo for n a multiple of 8, m 1 or 2, and depth a power of two up to
+// 8, or 4 where m is 2 and there are 16 registers.
+//
+//go:noescape
+func rowsF64AVX512(n int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, m int, depth int, add bool)

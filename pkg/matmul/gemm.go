@@ -21,6 +21,8 @@ type engine[T Float] struct {
 	// time than it saves.
 	serialFLOPs float64
 
+	tuning Tuning
+
 	line int // elements of a cache line
 
 	// fewElems is how many sums of C may be kept while B streams past: an eighth
@@ -41,6 +43,7 @@ func newEngine[T Float](k *kernel[T], c Caches) *engine[T] {
 		directElems: int(max(c.L1, c.L2) / 2 / size),
 		fewRows:     64,
 		serialFLOPs: 6e6,
+		tuning:      DefaultTuning(),
 		line:        lineBytes / int(size),
 		fewElems:    int(max(c.L1, c.L2) / 8 / size),
 	}
@@ -92,6 +95,8 @@ func (e *engine[T]) multiply(ws *workspace[T], add bool, m, n, k int, a []T, lda
 		e.matrixVector(ws, add, m, k, a, lda, b, ldb, c, ldc)
 	case fits(k, n+e.kern.mr, e.directElems):
 		e.direct(maxKC, add, m, n, k, a, lda, b, ldb, c, ldc)
+	case m <= e.tuning.Rows && e.kern.rows != nil:
+		e.rows(add, m, n, k, a, lda, b, ldb, c, ldc)
 	case m <= e.fewRows:
 		e.few(ws, add, m, n, k, a, lda, b, ldb, c, ldc)
 	default:
@@ -99,22 +104,41 @@ func (e *engine[T]) multiply(ws *workspace[T], add bool, m, n, k int, a []T, lda
 	}
 }
 
-const (
-	// streams is how many rows of B to walk along at a time when at most two
-	// tiles of C are as high as A: few enough for the hardware to follow each.
-	streams = 16
-	// aheadLines is how many cache lines to ask for along each of them before
-	// they are needed.
-	aheadLines = 4
-	// reuse is how many rows when more tiles of C take them again: more, since
-	// each visit to a tile of C costs a read and a write of it. Rows spaced by a
-	// large power of two fall into few sets of a cache, and still more of them
-	// would push each other out.
-	reuse = 32
-	// stretch is how many bytes of each of these rows to work on at a time: a
-	// few pages, so that the rows below can be on their way meanwhile.
-	stretch = 8192
-)
+// stretch is how many bytes of each row of B to work on at a time, where more
+// than two tiles of C are as high as A: a few pages, so that the rows below can be
+// on their way meanwhile.
+const stretch = 8192
+
+// rows multiplies an A of very few rows: along some rows of B at a time, the sums
+// kept in C.
+func (e *engine[T]) rows(add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+	whole := n - n%e.kern.lanes
+	step := n
+	if m > 2 {
+		step = stretch / lineBytes * e.line // so that B stays in a cache for the next rows of A
+	}
+	for jc := 0; jc < n; jc += step {
+		nc := min(step, n-jc)
+		wide := min(nc, whole-jc) // in whole vectors
+		for i := 0; i < m; i += 2 {
+			r := min(2, m-i)
+			for p := 0; p < k; {
+				depth := min(e.kern.depths[r-1], e.tuning.Depth)
+				for depth > k-p {
+					depth /= 2
+				}
+				at, bt, ct := a[i*lda+p:], b[p*ldb+jc:], c[i*ldc+jc:]
+				if wide > 0 {
+					e.kern.rows(wide, &at[0], lda, &bt[0], ldb, &ct[0], ldc, r, depth, add || p > 0)
+				}
+				if rest := max(0, wide); rest < nc {
+					rowsGo(nc-rest, at, lda, bt[rest:], ldb, ct[rest:], ldc, r, depth, add || p > 0)
+				}
+				p += depth
+			}
+		}
+	}
+}
 
 // few multiplies an A of few rows and a B that is too large for the caches:
 //
@@ -127,9 +151,9 @@ const (
 // cache however far apart the rows of C are.
 func (e *engine[T]) few(ws *workspace[T], add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	mr, few, nr, tile := e.kern.mr, e.kern.few, e.kern.nr, e.kern.tile
-	depth, ncMax, flat := streams, e.fewElems/m, true
+	depth, ncMax, flat := e.tuning.Streams, e.fewElems/m, true
 	if m > 2*mr {
-		depth, ncMax, flat = reuse, min(ncMax, stretch/lineBytes*e.line), false
+		depth, ncMax, flat = e.tuning.Reuse, min(ncMax, stretch/lineBytes*e.line), false
 	}
 	ncMax = part(n, max(nr, ncMax), nr)
 	ws.a = room(ws.a, m*min(k, depth))
@@ -163,7 +187,7 @@ func (e *engine[T]) few(ws *workspace[T], add bool, m, n, k int, a []T, lda int,
 					soon, between := panel, 0
 					if !flat {
 						soon, between = below.next()
-					} else if right := jr + (aheadLines+t)*e.line; right < nc {
+					} else if right := jr + (e.tuning.Ahead+t)*e.line; right < nc {
 						soon, between = &block[right], ldb
 					}
 					tile(kc, &ws.a[ir*kc], kc, panel, ldPanel, &sums[ir*nr], nr,

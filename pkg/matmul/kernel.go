@@ -22,6 +22,13 @@ type kernel[T Float] struct {
 	// between the results. What it equals is [dotGo].
 	dot     func(n int, a *T, lda int, x *T, y *T, ldy int, rows int)
 	dotRows int
+
+	// rows computes C = A·B, or C += A·B with add, for n a multiple of lanes, m of 1
+	// or 2 and depth a power of two up to depths[m-1], along whole rows of B. What
+	// it equals is [rowsGo]. Where it is nil there is none.
+	rows   func(n int, a *T, lda int, b *T, ldb int, c *T, ldc int, m, depth int, add bool)
+	lanes  int
+	depths [2]int
 }
 
 // copies reports whether a tile of so many rows can copy B on its way.
@@ -96,6 +103,22 @@ func tileGoFull[T Float](k int, a []T, lda int, b []T, ldb int, c []T, ldc int, 
 		}
 		c0[0], c0[1], c0[2], c0[3] = s00, s01, s02, s03
 		c1[0], c1[1], c1[2], c1[3] = s10, s11, s12, s13
+	}
+}
+
+// rowsGo is the product for few rows of A and B in plain Go.
+func rowsGo[T Float](n int, a []T, lda int, b []T, ldb int, c []T, ldc int, m, depth int, add bool) {
+	for i := range m {
+		for j := range n {
+			var sum T
+			if add {
+				sum = c[i*ldc+j]
+			}
+			for p := range depth {
+				sum += a[i*lda+p] * b[p*ldb+j]
+			}
+			c[i*ldc+j] = sum
+		}
 	}
 }
 

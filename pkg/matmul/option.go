@@ -15,6 +15,7 @@ type Option struct {
 	isa     string
 	beta    float64
 	blocks  Blocking
+	tuning  Tuning
 }
 
 // OnTeam runs the product on a team's threads. A nil team is none.
@@ -54,6 +55,9 @@ func settle(opts []Option) (Option, error) {
 		}
 		if o.threads != 0 {
 			all.threads = o.threads
+		}
+		if o.tuning != (Tuning{}) {
+			all.tuning = o.tuning
 		}
 		if o.blocks != (Blocking{}) {
 			all.blocks = o.blocks

@@ -47,8 +47,8 @@ func main() {
 	asm.Main(
 		file("tile_avx2_amd64", func(g *gen, e *asm.Elem) { g.tile(avx2, e) }),
 		file("tile_avx512_amd64", func(g *gen, e *asm.Elem) { g.tile(avx512, e) }),
-		file("dot_avx2_amd64", func(g *gen, e *asm.Elem) { g.dot(avx2, e) }),
-		file("dot_avx512_amd64", func(g *gen, e *asm.Elem) { g.dot(avx512, e) }),
+		file("dot_avx2_amd64", func(g *gen, e *asm.Elem) { g.dot(avx2, e); g.rows(avx2, e) }),
+		file("dot_avx512_amd64", func(g *gen, e *asm.Elem) { g.dot(avx512, e); g.rows(avx512, e) }),
 		weights("weights_avx2_amd64", avx2),
 		weights("weights_avx512_amd64", avx512),
 		writeNEON,
