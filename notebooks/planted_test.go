@@ -218,6 +218,7 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 		"no rise":              {replace("q8", "(change the code)", "(compute)"), "they must rise"},
 		"no parameters":        {func(t *testing.T, nb *notebook) { delete(nb.cell(t, "try-roofline").Metadata, "tags") }, "no cell has the tag parameters"},
 		"no hint":              {replace("try-roofline", "// Try: ", "// "), "it must say // Try: …"},
+		"long parameters":      {replace("try-roofline", "chip := ", "// A line more.\nchip := "), "a reader changes at most 25"},
 		"quoted in parameters": {replace("try-roofline", "lesson.Value(", "lesson.Shows("), "another constant turns red"},
 		"nothing held": {func(t *testing.T, nb *notebook) {
 			c := nb.cell(t, "try-roofline")
