@@ -77,7 +77,7 @@ func checkFile(nb *notebook, bad func(string, ...any)) {
 
 var (
 	cellID    = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
-	knownTags = []string{"setup", "parameters", "question", "answer", "machine"}
+	knownTags = []string{"setup", "parameters", "question", "answer", "machine", "recorded"}
 )
 
 func checkCells(nb *notebook, bad func(string, ...any)) {
@@ -117,6 +117,12 @@ func checkCells(nb *notebook, bad func(string, ...any)) {
 }
 
 func checkOutputs(nb *notebook, bad func(string, ...any)) {
+	hosts, measured := 0, false
+	defer func() {
+		if measured && hosts != 1 {
+			bad("%d cells name the host in full: one must, the others with lesson.Tag", hosts)
+		}
+	}()
 	for _, c := range nb.Cells {
 		if !c.code() {
 			continue
@@ -124,9 +130,14 @@ func checkOutputs(nb *notebook, bad func(string, ...any)) {
 		if len(c.Outputs) == 0 && !c.tagged("setup") {
 			bad("cell %s: it has no output: run scripts/notebooks update", c.ID)
 		}
-		if c.tagged("machine") && !strings.Contains(c.plain(), "GOMAXPROCS") {
-			bad("cell %s: its output depends on the machine: it must name the host, with machine.ReadHost", c.ID)
+		full := strings.Contains(c.plain(), "GOMAXPROCS")
+		if full && c.tagged("machine") {
+			hosts++
 		}
+		if c.tagged("machine") && !full && !strings.Contains(c.plain(), "Measured on ") {
+			bad("cell %s: its output depends on the machine: it must name the host, with machine.ReadHost once in the chapter, else with lesson.Tag", c.ID)
+		}
+		measured = measured || c.tagged("machine")
 		for _, o := range c.Outputs {
 			switch {
 			case o.Type == "error":
@@ -230,9 +241,6 @@ func checkSections(nb *notebook, bad func(string, ...any)) {
 // maxTryLines is how long a cell with constants to change may be.
 const maxTryLines = 25
 
-// longTry holds the cells of measured chapters that are still longer.
-var longTry = map[string]bool{"your-own-sizes": true, "your-own-blocks": true, "your-own-cache": true}
-
 var constBlock = regexp.MustCompile(`(?m)^// Try: .+\n(?:// .+\n)*const \(\n`)
 
 func checkParameters(nb *notebook, bad func(string, ...any)) {
@@ -249,7 +257,7 @@ func checkParameters(nb *notebook, bad func(string, ...any)) {
 		if !figureCall.MatchString(source) {
 			bad("cell %s: it must hold the figure as well", c.ID)
 		}
-		if lines := strings.Count(source, "\n") + 1; lines > maxTryLines && !longTry[c.ID] {
+		if lines := strings.Count(source, "\n") + 1; lines > maxTryLines {
 			bad("cell %s: it has %d lines: a reader changes at most %d without fear: the constants, lines that read like the formulas, one call that draws", c.ID, lines, maxTryLines)
 		}
 		if !strings.Contains(source, "lesson.Holds(") {

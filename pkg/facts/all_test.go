@@ -58,7 +58,7 @@ func TestChapters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key := range m {
-		if !strings.HasPrefix(key, "ch0") {
+		if !chapterKey.MatchString(key) {
 			t.Errorf("%q is not a chapter's", key)
 		}
 	}

@@ -42,7 +42,6 @@ func init() {
 		add("ch07.vector_gbps", rate(vectorBytes, vectorMS))
 		invented := roofline.Machine{Name: "invented", ElemBytes: float32s, Peak: largeRate * giga, Bandwidth: rate(vectorBytes, vectorMS) * giga}
 		add("ch07.ridge", invented.Ridge())
-		add("ch07.ladder_n", 300)
 
 		samples := []float64{2.0, 2.1, 2.0, 7.9, 2.2}
 		sum := 0.0
@@ -95,6 +94,8 @@ func init() {
 			add("ch07.q7_ridge_"+level.key, core.Ridge())
 		}
 		add("ch07.q7_attainable", core.Attainable(2)/giga) // from memory
+
+		add("ch07.q9_n", 256)
 
 		const copied = 10 // GB/s as the program sees it
 		add("ch07.q8_seen", copied)

@@ -68,7 +68,7 @@ func init() {
 		// The rungs in the model, two sizes.
 		const tile = 64
 		add("ch08.tile", tile)
-		for _, n := range []int64{512, 1024} {
+		for _, n := range []int64{1024, 2048} {
 			g := roofline.Square(n, s)
 			least := tiling.Compulsory(g)
 			naive := tiling.Naive(g)
@@ -76,7 +76,7 @@ func init() {
 			tiled := tiling.Tiled(g, tile)
 			across, down := (n-1)/nc+1, (n-1)/mc+1
 			packed := tiling.Traffic{Loads: (across + down) * n * n, Stores: least.Stores, FLOPs: least.FLOPs}
-			at := map[int64]string{512: "512", 1024: "1024"}[n]
+			at := map[int64]string{1024: "1024", 2048: "2048"}[n]
 			add("ch08.n_"+at, float64(n))
 			for key, t := range map[string]tiling.Traffic{
 				"naive": naive, "reordered": reordered, "tiled": tiled, "packed": packed, "least": least,
@@ -91,14 +91,9 @@ func init() {
 			add("ch08.narrow_blocks_"+at, float64(n/nr))
 		}
 
-		// Decode shapes.
-		const k = size
-		for _, m := range []int64{1, 8, 64} {
-			at := map[int64]string{1: "1", 8: "8", 64: "64"}[m]
-			add("ch08.decode_intensity_m"+at, roofline.GEMM{M: m, N: k, K: k, ElemBytes: s}.Intensity())
-		}
-		add("ch08.decode_n", k)
-		add("ch08.weights_mib", k*k*s/(kib*kib))
+		const mib = kib * kib
+		add("ch08.n", size)
+		add("ch08.weights_mib", size*size*s/mib)
 
 		// Questions.
 		add("ch08.q2_kib", 48)
@@ -116,14 +111,12 @@ func init() {
 		add("ch08.q3_intensity", intensity)
 
 		machine := roofline.Machine{Name: "some", ElemBytes: s, Peak: 100e9, Bandwidth: 20e9}
-		add("ch08.q4_gflops", 8)
 		add("ch08.q4_bandwidth", machine.Bandwidth/1e9)
-		add("ch08.q4_intensity", 0.25)
-		add("ch08.q4_roof", machine.Attainable(0.25)/1e9)
-		add("ch08.q4_gbps", 8/0.25)
-		add("ch08.q5_peak", machine.Peak/1e9)
-		add("ch08.q5_ridge", machine.Ridge())
-		add("ch08.q5_m", float64(roofline.BatchToRidge(machine, k, k)))
-		add("ch08.q5_below", roofline.GEMM{M: roofline.BatchToRidge(machine, k, k) - 1, N: k, K: k, ElemBytes: s}.Intensity())
+		// Without blocks all of B comes by for each MR rows of A.
+		add("ch08.q4_peak", machine.Peak/1e9)
+		add("ch08.q4_ridge", machine.Ridge())
+		noBlocks := tiling.Traffic{Loads: size*size + ((size-1)/mr+1)*size*size, Stores: size * size, FLOPs: 2 * size * size * size}
+		add("ch08.q4_intensity", noBlocks.Intensity(s))
+		add("ch08.q4_attainable", machine.Attainable(noBlocks.Intensity(s))/1e9)
 	})
 }

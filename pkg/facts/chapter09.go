@@ -69,6 +69,22 @@ func init() {
 		count("thin_lru_need", cache.TiledLines(g, thin, 1))
 		count("thin_misses", simulate(place, func(l cache.Layout, to cache.Sink) { l.Tiled(to, thin) }, small)[0].Misses())
 
+		// In and out together, and in alone: the best tile of those that are drawn.
+		in, both := int64(math.MaxInt64), int64(math.MaxInt64)
+		var inAt, bothAt int64
+		for _, b := range []int64{1, 2, 4, 8, 10, 12, 13, 14, 16, 20, 24, 32, 64, 128} {
+			got := simulate(place, tiled(b), small)[0]
+			if got.Fills < in {
+				in, inAt = got.Fills, b
+			}
+			if got.Fills+got.WriteBacks < both {
+				both, bothAt = got.Fills+got.WriteBacks, b
+			}
+		}
+		count("in_min_b", inAt)
+		count("both_min_b", bothAt)
+		count("both_min", both)
+
 		// Lines: the plain loops in 12 KiB.
 		naiveBytes := map[int64]int64{}
 		for _, line := range []int64{64, 128} {

@@ -328,13 +328,13 @@ var terms = []Term{
 		Not:        []string{"non-temporal store"},
 	},
 	{
-		Name: "leading dimension", Forms: []string{"leading dimensions"}, Chapter: 9, Unit: "elements",
+		Name: "leading dimension", Forms: []string{"leading dimensions"}, Chapter: 8, Unit: "elements",
 		Definition: "The **leading dimension** of a matrix is the distance in memory from one row to the next, in elements.",
 		Formula:    `\text{place of } a_{ij} = i \cdot \mathrm{ld} + j`,
 		Not:        []string{"row pitch", "row stride"},
 	},
 	{
-		Name: "overhead", Chapter: 9, Unit: "s",
+		Name: "overhead", Chapter: 10, Unit: "s",
 		Definition: "**Overhead** is time that goes neither into math nor into traffic: calling a function, checking its arguments, starting its loops.",
 	},
 }

@@ -7,6 +7,7 @@ import (
 
 	"memorywall/pkg/bench"
 	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/machine"
 	"memorywall/pkg/matmul"
 	"memorywall/pkg/roofline"
@@ -107,6 +108,7 @@ func Time(mine machine.Machine, n int, o bench.Options, steps ...Step) (Ladder, 
 	}
 	defer b.Close()
 	var cases []bench.Case
+	var bands [][2]string // name, rows
 	for _, s := range steps {
 		rows := s.Rows
 		if rows == 0 {
@@ -122,10 +124,25 @@ func Time(mine machine.Machine, n int, o bench.Options, steps ...Step) (Ladder, 
 		cases = append(cases, c)
 		l.Results = append(l.Results, Result{Rows: rows, Footprint: 4 * int64(n) * int64(n+2*rows)})
 		if rows < n {
-			l.Notes = append(l.Notes, fmt.Sprintf("%s computes %s of C over the whole of B", s.Name, bench.Plural(rows, "row")))
+			bands = append(bands, [2]string{s.Name, fmt.Sprint(rows)})
 		}
 	}
+	if len(bands) > 0 {
+		l.Notes = append(l.Notes, "rows of C computed, over all of B: "+together(bands, len(steps)))
+	}
 	return l.time(o, cases)
+}
+
+// OneCore times the rungs that run on one core, all with the same least traffic: each
+// matrix crosses once. So they stand above each other under a roof.
+func OneCore(mine machine.Machine, n int, o bench.Options) (Ladder, error) {
+	var steps []Step
+	for _, r := range Rungs() {
+		if !r.Parallel {
+			steps = append(steps, Step{Name: r.Name, Multiply: r.F32, Threads: 1})
+		}
+	}
+	return Time(mine, n, o, steps...)
 }
 
 const (
@@ -220,18 +237,11 @@ func threadsOf(m machine.Machine) int {
 	return m.Measured.Host.Threads
 }
 
-// Dot is a result as a figure shows it: On is the name of its roof.
-type Dot struct {
-	Name             string
-	Intensity, FLOPS float64
-	On               string
-}
-
 // Dots returns the results as dots, and the roofs that they stand under, each once.
-func (l Ladder) Dots() (dots []Dot, roofs []roofline.Machine) {
+func (l Ladder) Dots() (dots []roofline.Dot, roofs []roofline.Machine) {
 	for _, r := range l.Results {
 		roof := l.Roof(r)
-		dots = append(dots, Dot{r.Name, r.Work.FLOPs / r.Work.Bytes, r.FLOPS(), roof.Name})
+		dots = append(dots, roofline.Dot{Name: r.Name, Intensity: r.Work.FLOPs / r.Work.Bytes, FLOPS: r.FLOPS(), On: roof.Name})
 		if !slices.ContainsFunc(roofs, func(m roofline.Machine) bool { return m.Name == roof.Name }) {
 			roofs = append(roofs, roof)
 		}
@@ -239,39 +249,53 @@ func (l Ladder) Dots() (dots []Dot, roofs []roofline.Machine) {
 	return dots, roofs
 }
 
-// String returns what a figure needs beside it: the host, the instruction set
-// that runs, the threads of the results, and where the roofs come from.
-func (l Ladder) String() string {
-	var parts []string
-	same := true
+// Tag returns what a figure needs beside it in a few words: the host, the
+// instruction set that ran, the threads of the results, and what the notes say.
+func (l Ladder) Tag() string {
+	var threads [][2]string
 	for _, r := range l.Results {
-		parts = append(parts, fmt.Sprintf("%s %d", r.Name, r.Threads))
-		same = same && r.Threads == l.Results[0].Threads
+		threads = append(threads, [2]string{r.Name, fmt.Sprint(r.Threads)})
 	}
-	if same && len(parts) > 0 {
-		parts = []string{fmt.Sprint(l.Results[0].Threads)}
+	parts := []string{l.Host.Tag(), "kernels " + l.ISA, "threads: " + together(threads, len(threads))}
+	return strings.Join(append(parts, l.Notes...), "; ")
+}
+
+// together writes values with their names, or one value alone where all of so many
+// have it.
+func together(named [][2]string, all int) string {
+	var parts []string
+	same := len(named) == all
+	for _, v := range named {
+		parts = append(parts, v[0]+" "+v[1])
+		same = same && v[1] == named[0][1]
 	}
-	s := fmt.Sprintf("%s. Kernels: %s. Threads: %s. Roofs: %s.", l.Host, l.ISA, strings.Join(parts, ", "), l.Machine.Source)
-	for _, n := range l.Notes {
-		s += " " + strings.ToUpper(n[:1]) + n[1:] + "."
+	if same && all > 0 {
+		return named[0][1]
 	}
-	return s
+	return strings.Join(parts, ", ")
+}
+
+// Rates returns the results and their rates: "loops 0.43 GFLOP/s, tiled 7.0
+// GFLOP/s".
+func (l Ladder) Rates() string {
+	var rates []string
+	for _, r := range l.Results {
+		rates = append(rates, fmt.Sprintf("%s %s", r.Name, num.SI(r.FLOPS(), "FLOP/s")))
+	}
+	return strings.Join(rates, ", ")
 }
 
 // aboveRoof is how far above the level part of its roof a rate may stand before
 // the roof is doubted: the loop that finds it is disturbed as any other.
 const aboveRoof = 1.02
 
-// Doubts returns in one line why the figures may be doubted, each with its reason, or
-// "none".
-func (l Ladder) Doubts() string {
+// Doubts returns why the figures may be doubted, each with its reason.
+func (l Ladder) Doubts() []string {
 	all := slices.Clone(l.Warnings)
 	for _, r := range l.Results {
 		if len(r.Result.Warnings) > 0 {
 			all = append(all, r.Name+": "+strings.Join(r.Result.Warnings, ", "))
 		}
-	}
-	for _, r := range l.Results {
 		roof := l.One
 		if r.Threads > 1 {
 			roof = l.All
@@ -280,8 +304,5 @@ func (l Ladder) Doubts() string {
 			all = append(all, r.Name+" stands above the peak, so the peak was measured too low: measure the roofs again")
 		}
 	}
-	if len(all) == 0 {
-		return "none"
-	}
-	return strings.Join(all, "; ")
+	return all
 }

@@ -75,25 +75,25 @@ func TestClimb(t *testing.T) {
 			}
 			// 19,200 bytes are more than what the first level has room for.
 			on := "memory, " + machine.Threads(want)
-			if roof := l.Roof(r); roof.Name != on || dots[i] != (Dot{r.Name, r.Work.Intensity(), r.FLOPS(), on}) || !(r.FLOPS() > 0) {
+			if roof := l.Roof(r); roof.Name != on || dots[i] != (roofline.Dot{Name: r.Name, Intensity: r.Work.Intensity(), FLOPS: r.FLOPS(), On: on}) || !(r.FLOPS() > 0) {
 				t.Errorf("%s: held against the roof %q, as %+v; want %q", r.Name, roof.Name, dots[i], on)
 			}
 		}
 		if one := len(names) == 1 || threads == 1; len(roofs) != map[bool]int{true: 1, false: 2}[one] {
 			t.Errorf("%v: roofs %v", names, roofs)
 		}
-		if l.ISA != matmul.ISAs()[0] || !strings.Contains(l.String(), "Kernels: "+l.ISA) || !strings.Contains(l.String(), "Roofs: planted.") || l.One.Bandwidth != 1e12 {
-			t.Errorf("host and kernels are %q", l)
+		if l.ISA != matmul.ISAs()[0] || !strings.Contains(l.Tag(), "kernels "+l.ISA) || l.One.Bandwidth != 1e12 {
+			t.Errorf("host and kernels are %q", l.Tag())
 		}
 	}
 }
 
 // Slow rungs compute a band of C if n is large, in whole tiles, and the result says so.
 func TestBands(t *testing.T) {
-	for i, s := range climb(Rungs(), 2048, 2) {
+	for i, s := range climb(Rungs(), 4096, 2) {
 		r := Rungs()[i]
-		g := roofline.GEMM{M: int64(s.Rows), N: 2048, K: 2048, ElemBytes: 4}
-		if (s.Rows < 2048) != (r.rate > 0) || r.band > 0 && s.Rows%r.band != 0 || s.Bytes != r.Traffic(g).Bytes(4) {
+		g := roofline.GEMM{M: int64(s.Rows), N: 4096, K: 4096, ElemBytes: 4}
+		if (s.Rows < 4096) != (r.rate > 0) || r.band > 0 && s.Rows%r.band != 0 || s.Bytes != r.Traffic(g).Bytes(4) {
 			t.Errorf("%s: %d rows, %d bytes", r.Name, s.Rows, s.Bytes)
 		}
 		if got := r.rows(40, bandSeconds); got != 40 {
@@ -105,8 +105,8 @@ func TestBands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := l.Results[0]; r.Rows != 7 || r.Work != (bench.Work{FLOPs: 2 * 7 * n * n, Bytes: 123}) || r.Footprint != 4*n*(n+2*7) || !strings.Contains(l.String(), "Some computes 7 rows of C over the whole of B.") {
-		t.Errorf("%+v, %q", r, l)
+	if r := l.Results[0]; r.Rows != 7 || r.Work != (bench.Work{FLOPs: 2 * 7 * n * n, Bytes: 123}) || r.Footprint != 4*n*(n+2*7) || !strings.Contains(l.Tag(), "rows of C computed, over all of B: 7") {
+		t.Errorf("%+v, %q", r, l.Tag())
 	}
 }
 
@@ -176,33 +176,33 @@ func TestDoubts(t *testing.T) {
 		l    Ladder
 		want string
 	}{
-		{Ladder{}, "none"},
-		{Ladder{Results: []Result{fast}}, "none"},
+		{Ladder{}, ""},
+		{Ladder{Results: []Result{fast}}, ""},
 		{Ladder{Warnings: []string{"no memory"}, Results: []Result{fast, noisy}}, "no memory; tiled: one sample only"},
-		{Ladder{Results: []Result{fast}, One: roof(2.95e9), All: roof(1)}, "none"},
+		{Ladder{Results: []Result{fast}, One: roof(2.95e9), All: roof(1)}, ""},
 		{Ladder{Results: []Result{fast}, One: roof(2.9e9), All: roof(9e9)}, "simd stands above the peak, so the peak was measured too low: measure the roofs again"},
 	} {
-		if got := c.l.Doubts(); got != c.want {
+		if got := strings.Join(c.l.Doubts(), "; "); got != c.want {
 			t.Errorf("doubts are %q; want %q", got, c.want)
 		}
 	}
 	other := mine(1)
 	other.Measured.Host.CPU = "another"
-	if l, err := Climb(other, 8, quick, "simd"); err != nil || !strings.Contains(l.Doubts(), "the roofs are those of another machine: another") {
+	if l, err := Climb(other, 8, quick, "simd"); err != nil || !strings.Contains(strings.Join(l.Doubts(), "; "), "the roofs are those of another machine: another") {
 		t.Errorf("roofs of another machine: %q, %v", l.Doubts(), err)
 	}
 }
 
-func TestString(t *testing.T) {
+func TestTag(t *testing.T) {
 	result := func(name string, threads int) Result {
 		return Result{Result: bench.Result{Name: name, Threads: threads}}
 	}
 	l := Ladder{ISA: "avx2", Notes: []string{"reads much"}, Results: []Result{result("m = 1", 2), result("m = 2", 2)}}
-	if got, want := l.String(), "Kernels: avx2. Threads: 2. Roofs: . Reads much."; !strings.HasSuffix(got, want) {
+	if got, want := l.Tag(), "kernels avx2; threads: 2; reads much"; !strings.HasSuffix(got, want) {
 		t.Errorf("%q does not end in %q", got, want)
 	}
 	l.Results[1].Threads = 1
-	if got, want := l.String(), "Threads: m = 1 2, m = 2 1. Roofs: . Reads much."; !strings.HasSuffix(got, want) {
+	if got, want := l.Tag(), "threads: m = 1 2, m = 2 1; reads much"; !strings.HasSuffix(got, want) {
 		t.Errorf("%q does not end in %q", got, want)
 	}
 }
@@ -254,5 +254,40 @@ func TestBlocked(t *testing.T) {
 	}
 	if v := (Result{Result: bench.Result{Work: bench.Work{FLOPs: 5}, Min: 2}}).FLOPS(); !(math.Abs(v-2.5) <= 1e-15) {
 		t.Errorf("%v FLOP/s", v)
+	}
+}
+
+// Blocks change the traffic and not the product; without them all of B comes in for
+// each panel of A.
+func TestInBlocks(t *testing.T) {
+	const n = 70
+	blocks, err := matmul.BlockingOf[float32]("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := InBlocks("no blocks", n, Way{Threads: 1, NoBlocks: true})
+	passes := (n + blocks.MR - 1) / blocks.MR
+	if want := int64(4 * (n*n + passes*n*n + n*n)); one.Bytes != want || one.Rows != n {
+		t.Errorf("without blocks: %d bytes, %d rows: want %d, %d", one.Bytes, one.Rows, want, n)
+	}
+	l, err := Time(mine(1), n, bench.Options{Samples: 1, MinTime: 1}, one,
+		InBlocks("computed", n, Way{Threads: 1}), InBlocks("yours", n, Way{Threads: 1, Blocks: Panels(8, 1, 1)}),
+		InBlocks("plain", n, Way{ISA: "go", Threads: 1}))
+	if err != nil || len(l.Results) != 4 {
+		t.Fatalf("%d results, %v", len(l.Results), err)
+	}
+	if computed, yours := l.Results[1].Work.Bytes, l.Results[2].Work.Bytes; yours <= computed {
+		t.Errorf("blocks of one panel move %v bytes and the computed ones %v", yours, computed)
+	}
+	for want, call := range map[string]func(){
+		"n is 0":        func() { InBlocks("", 0, Way{}) },
+		"kc is 0":       func() { Panels(0, 1, 1) },
+		"ncPanels is 0": func() { Panels(1, 0, 1) },
+		"mcTiles is -1": func() { Panels(1, 1, -1) },
+		"ISA is":        func() { InBlocks("", 1, Way{ISA: "mmx"}) },
+	} {
+		if err := arg.Maybe(call); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
 	}
 }

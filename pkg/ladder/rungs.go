@@ -75,7 +75,7 @@ func Rungs() []Rung {
 			Title: "Packed panels and a SIMD microkernel",
 			Idea:  "Keep a tile of C in the vector registers and multiply-add whole vectors into it.",
 			F32:   matmul.SIMD[float32], F64: matmul.SIMD[float64],
-			Traffic: blocked(""),
+			Traffic: blocked(""), rate: 100e9, band: 64,
 		},
 		{
 			Name:  "parallel",
@@ -83,7 +83,7 @@ func Rungs() []Rung {
 			Idea:  "Cut C into blocks and let every core take the next one.",
 			F32:   matmul.Multiply[float32], F64: matmul.Multiply[float64],
 			Parallel: true,
-			Traffic:  blocked(""),
+			Traffic:  blocked(""), rate: 200e9, band: 64,
 		},
 		{
 			Name:  "gonum",
@@ -92,6 +92,7 @@ func Rungs() []Rung {
 			F32:   matmul.Gonum[float32], F64: matmul.Gonum[float64],
 			Parallel: true,
 			Traffic:  func(g roofline.GEMM) tiling.Traffic { return tiling.Tiled(g, gonumTile) },
+			rate:     20e9, band: gonumTile,
 		},
 	}
 }

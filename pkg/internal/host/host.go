@@ -182,6 +182,15 @@ func (h Host) CoresUsed() float64 {
 	return n
 }
 
+// Tag returns the host in a few words, for a page that names it in full elsewhere.
+func (h Host) Tag() string {
+	threads := fmt.Sprintf("%d threads", h.GOMAXPROCS)
+	if h.GOMAXPROCS == 1 {
+		threads = "1 thread"
+	}
+	return cmp.Or(h.CPU, "CPU unknown") + ", " + threads + ", " + h.Date.Format(time.DateOnly)
+}
+
 // String returns one line: what a figure measured on this host needs beside it.
 func (h Host) String() string {
 	parts := []string{cmp.Or(h.CPU, "CPU unknown")}

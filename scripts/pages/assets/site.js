@@ -77,12 +77,6 @@
 
   // A box that scrolls can be reached with the keyboard, and says what it is.
   function boxes() {
-    // A formula is set smaller where that makes it fit, down to what can be read.
-    all(".formula").forEach(function (box) {
-      box.style.fontSize = "";
-      var share = box.clientWidth / box.scrollWidth;
-      if (share > 0 && share < 1) box.style.fontSize = Math.max(0.6, 0.98 * share) + "em";
-    });
     all(".scroll, pre, .formula").forEach(function (box) {
       var wide = box.scrollWidth > box.clientWidth + 1;
       box.classList.toggle("wide", wide);
@@ -95,6 +89,7 @@
       if (!box.getAttribute("role")) {
         box.setAttribute("role", "group");
         box.setAttribute("aria-label", box.tagName === "PRE" ? "code, scrolls sideways"
+          : box.classList.contains("stage") ? "figure, scrolls sideways"
           : box.classList.contains("scroll") ? "table, scrolls sideways" : "formula, scrolls sideways");
       }
     });

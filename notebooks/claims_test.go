@@ -1,0 +1,687 @@
+package notebooks
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// claim is a sentence of a chapter about what a measured figure shows, and the
+// test of it. In the text the sentence ends with its key:
+//
+//	The scatter goes upwards.<!--claim samples.upward-->
+//
+// The sentence is held against the stored run and against every recorded one
+// that shows one of the cells.
+type claim struct {
+	says  string   // the sentence, without links and comments
+	cells []string // the cells that show it; of a run, the first that it has
+	holds func(s *shown, all map[string]*shown) error
+}
+
+// over says what is wrong unless a is at least factor times b.
+func over(what string, a, b, factor float64) error {
+	if !(a >= factor*b) {
+		return fmt.Errorf("%s: %.4g is %.3g times %.4g: it must be at least %.3g times", what, a, a/b, b, factor)
+	}
+	return nil
+}
+
+// under says what is wrong unless a is at most factor times b.
+func under(what string, a, b, factor float64) error {
+	if !(a <= factor*b) {
+		return fmt.Errorf("%s: %.4g is %.3g times %.4g: it must be at most %.3g times", what, a, a/b, b, factor)
+	}
+	return nil
+}
+
+// values reads cells of a table, and keeps the first error.
+type values struct {
+	s   *shown
+	err error
+}
+
+func (v *values) at(row, column string) float64 {
+	x, err := v.s.at(row, column)
+	v.err = errors.Join(v.err, err)
+	return x
+}
+
+func (v *values) column(name string) []float64 {
+	x, err := v.s.column(name)
+	v.err = errors.Join(v.err, err)
+	if len(x) == 0 {
+		return []float64{math.NaN()}
+	}
+	return x
+}
+
+// rung returns intensity and FLOP/s of a dot.
+func (v *values) rung(name string) (intensity, flops float64) {
+	return v.at(name, "arithmetic intensity"), v.at(name, "performance")
+}
+
+// rungs makes a claim about dots under a roof from a function of their rates.
+func rungs(f func(v *values, rate, intensity func(string) float64) error) func(*shown, map[string]*shown) error {
+	return func(s *shown, _ map[string]*shown) error {
+		v := &values{s: s}
+		err := f(v,
+			func(name string) float64 { _, r := v.rung(name); return r },
+			func(name string) float64 { i, _ := v.rung(name); return i })
+		return errors.Join(v.err, err)
+	}
+}
+
+var (
+	hostThreads = regexp.MustCompile(`GOMAXPROCS (\d+)`)
+	hostL3      = regexp.MustCompile(`L3 (?:\d+ × )?(\d+) MiB`)
+)
+
+// threads is how many threads the run could use.
+func (s *shown) threads() int {
+	m := hostThreads.FindStringSubmatch(s.Host)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
+}
+
+// beyondL3 reports whether so many MiB do not fit in one last-level cache.
+func (s *shown) beyondL3(mib float64) bool {
+	m := hostL3.FindStringSubmatch(s.Host)
+	if m == nil {
+		return true
+	}
+	l3, _ := strconv.ParseFloat(m[1], 64)
+	return l3 < mib
+}
+
+// peakOfOne is the peak of one core: the row of its ridge point.
+func peakOfOne(v *values) float64 {
+	for _, row := range v.s.Rows {
+		if strings.HasPrefix(row[0], "ridge of") && (strings.Contains(row[0], "1 thread") || strings.Contains(row[0], "one core")) {
+			return v.at(row[0], "performance")
+		}
+	}
+	v.err = errors.Join(v.err, errors.New("no ridge of one core"))
+	return math.NaN()
+}
+
+const weightsMiB = 64 // a matrix of 4096×4096 float32
+
+var claims = map[string]claim{
+	// 07
+	"samples.lines": {
+		says:  "No sample lies below the lower line, and half of them lie between the two lines.",
+		cells: []string{"samples-of-one-multiply"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			samples := v.column("samples")
+			if len(s.Marks) != 2 || v.err != nil {
+				return fmt.Errorf("%d marks: there must be two; %w", len(s.Marks), v.err)
+			}
+			low, high := s.Marks[0].At, s.Marks[1].At
+			sorted := slices.Sorted(slices.Values(samples))
+			middle := (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+			const same = 1e-7 // of the value: far less than a pixel
+			if math.Abs(low-sorted[0]) > same*low || math.Abs(high-middle) > same*high {
+				return fmt.Errorf("the lines are at %v and %v: minimum and median are %v and %v", low, high, sorted[0], middle)
+			}
+			return nil
+		},
+	},
+	"samples.upward": {
+		says:  "The scatter goes upwards: the slowest sample lies farther from the upper line than the fastest does.",
+		cells: []string{"samples-of-one-multiply"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			x := slices.Sorted(slices.Values(v.column("samples")))
+			median := x[len(x)/2]
+			return errors.Join(v.err, over("slowest above the median, fastest below it", x[len(x)-1]-median, median-x[0], 1))
+		},
+	},
+	"levels.fall": {
+		says:  "Farther from the core, from each level to the next, the roof falls and the ridge point moves to the right.",
+		cells: []string{"measure-your-roofs"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			threads, roof, ridge := v.column("threads"), v.column("roof"), v.column("ridge")
+			err := v.err
+			for i := 1; i < len(roof) && err == nil; i++ {
+				if threads[i] == threads[i-1] {
+					err = errors.Join(over(s.Rows[i][0]+": the roof before", roof[i-1], roof[i], 1.001), over(s.Rows[i][0]+": ridge point", ridge[i], ridge[i-1], 1.001))
+				}
+			}
+			return err
+		},
+	},
+	"onecore.plain": {
+		says:  "Everything that is written in plain Go stays below a tenth of the peak; the widest instructions bring ten times as much.",
+		cells: []string{"roofs-of-one-core"},
+		holds: rungs(func(v *values, rate, _ func(string) float64) error {
+			peak := peakOfOne(v)
+			return errors.Join(under("loops", rate("loops"), peak, 0.1), under("reordered", rate("reordered"), peak, 0.1),
+				under("tiled", rate("tiled"), peak, 0.1), under("packed", rate("packed"), peak, 0.1), over("simd and packed", rate("simd"), rate("packed"), 10))
+		}),
+	},
+	"onecore.column": {
+		says:  "All these multiplies do the same work with the same minimal traffic, so their dots stand above each other.",
+		cells: []string{"roofs-of-one-core"},
+		holds: rungs(func(_ *values, _, intensity func(string) float64) error {
+			return errors.Join(over("loops and simd", intensity("loops"), intensity("simd"), 1), under("loops and simd", intensity("loops"), intensity("simd"), 1))
+		}),
+	},
+	"five.reuse": {
+		says:  "The large multiply, which reuses its numbers, does more FLOPs in a second than the matrix–vector multiply, which cannot.",
+		cells: []string{"five-rates"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			r := v.column("rate")
+			return errors.Join(v.err, over("large multiply and M·x", r[2], r[len(r)-2], 1.001))
+		},
+	},
+	"five.reads": {
+		says:  "But the matrix–vector multiply does not read as fast as one core can.",
+		cells: []string{"five-rates"},
+		holds: func(s *shown, all map[string]*shown) error {
+			v, levels := &values{s: s}, &values{s: all["measure-your-roofs"]}
+			if levels.s == nil {
+				return errors.New("the run has no roofs")
+			}
+			r, threads, roof := v.column("rate"), levels.column("threads"), levels.column("roof")
+			memory := 0.0
+			for i, n := range threads {
+				if n == 1 {
+					memory = roof[i]
+				}
+			}
+			return errors.Join(v.err, levels.err, under("M·x and the memory's roof of one core, GB/s", r[len(r)-1], memory, 0.9))
+		},
+	},
+	"a100.right": {
+		says:  "The A100 has the higher roof on both sides, but its lead in arithmetic is several times its lead in bandwidth, so its ridge point lies far to the right.",
+		cells: []string{"beside-the-a100"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			ridge, peak := v.column("arithmetic intensity"), v.column("performance")
+			return errors.Join(v.err, over("peaks", peak[1], peak[0], 1), over("bandwidths", peak[1]/ridge[1], peak[0]/ridge[0], 1), over("ridge points", ridge[1], ridge[0], 3))
+		},
+	},
+
+	// 08
+	"rungs.order": {
+		says:  "Reordering the loops makes them more than twice as fast, although it only halves their traffic in the model.",
+		cells: []string{"less-traffic", "whole-ladder"},
+		holds: rungs(func(_ *values, rate, _ func(string) float64) error {
+			return over("reordered and loops", rate("reordered"), rate("loops"), 2)
+		}),
+	},
+	"rungs.tiles": {
+		says:  "The tiles carry the dot far to the right, and hardly higher.",
+		cells: []string{"less-traffic", "whole-ladder"},
+		holds: rungs(func(_ *values, rate, intensity func(string) float64) error {
+			return errors.Join(over("intensity, tiled and reordered", intensity("tiled"), intensity("reordered"), 20), under("tiled and reordered", rate("tiled"), rate("reordered"), 1.5))
+		}),
+	},
+	"rungs.packed": {
+		says:  "In plain Go, packing still leaves the dot below a tenth of the peak of one core.",
+		cells: []string{"into-registers", "whole-ladder"},
+		holds: rungs(func(v *values, rate, _ func(string) float64) error {
+			return under("packed", rate("packed"), peakOfOne(v), 0.1)
+		}),
+	},
+	"rungs.simd": {
+		says:  "The SIMD kernel lifts it more than tenfold.",
+		cells: []string{"into-registers", "whole-ladder"},
+		holds: rungs(func(_ *values, rate, _ func(string) float64) error {
+			return over("simd and packed", rate("simd"), rate("packed"), 10)
+		}),
+	},
+	"rungs.right": {
+		says:  "It moves to the right as well, because its blocks are wider.",
+		cells: []string{"into-registers", "whole-ladder"},
+		holds: rungs(func(_ *values, _, intensity func(string) float64) error {
+			return over("intensity, simd and packed", intensity("simd"), intensity("packed"), 1.05)
+		}),
+	},
+	"rungs.cores": {
+		says:  "Two or more cores together are faster than one, as long as other programs leave them alone.",
+		cells: []string{"all-cores", "whole-ladder"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			if s.threads() == 1 {
+				return nil
+			}
+			v := &values{s: s}
+			_, all := v.rung("parallel")
+			_, one := v.rung("simd")
+			return errors.Join(v.err, over("parallel and simd", all, one, 1.2))
+		},
+	},
+	"rungs.library": {
+		says:  "The library, whose tiles are not packed and whose vectors are short, stays at less than half of their rate.",
+		cells: []string{"all-cores", "whole-ladder"},
+		holds: rungs(func(_ *values, rate, _ func(string) float64) error {
+			return over("parallel and gonum", rate("parallel"), rate("gonum"), 2)
+		}),
+	},
+	"ladder.shape": {
+		says:  "From the second rung to the fourth the ladder goes to the right and gains less than a factor of two; then it goes up and gains more than ten.",
+		cells: []string{"whole-ladder"},
+		holds: rungs(func(_ *values, rate, intensity func(string) float64) error {
+			return errors.Join(over("intensity, packed and reordered", intensity("packed"), intensity("reordered"), 20), under("packed and reordered", rate("packed"), rate("reordered"), 2), over("simd and packed", rate("simd"), rate("packed"), 10))
+		}),
+	},
+
+	"tiling.right": {
+		says:  "The blocks carry the dots far to the right.",
+		cells: []string{"tiling-wins"},
+		holds: rungs(func(_ *values, _, intensity func(string) float64) error {
+			return errors.Join(over("one core", intensity("blocks on one"), intensity("no blocks on one"), 5), over("all cores", intensity("blocks on all"), intensity("no blocks on all"), 5))
+		}),
+	},
+	"tiling.wins": {
+		says:  "Where B does not fit in the last-level cache they also lift them, by more than half, on one core and on all.",
+		cells: []string{"tiling-wins"},
+		holds: func(s *shown, all map[string]*shown) error {
+			if !s.beyondL3(weightsMiB) {
+				return nil
+			}
+			return rungs(func(_ *values, rate, _ func(string) float64) error {
+				return errors.Join(over("one core", rate("blocks on one"), rate("no blocks on one"), 1.5), over("all cores", rate("blocks on all"), rate("no blocks on all"), 1.5))
+			})(s, all)
+		},
+	},
+	"two.plain": {
+		says:  "The plain kernel hardly feels the blocks: they change its rate by less than a third, either way.",
+		cells: []string{"two-by-two"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			with, without := v.at("plain with blocks", "rate"), v.at("plain without blocks", "rate")
+			return errors.Join(v.err, under("with blocks and without", with, without, 4.0/3), over("with blocks and without", with, without, 2.0/3))
+		},
+	},
+	"two.simd": {
+		says:  "The SIMD kernel without blocks loses a third or more of what it has with them, wherever B does not fit in the last-level cache.",
+		cells: []string{"two-by-two"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			with, without := v.at("SIMD with blocks", "rate"), v.at("SIMD without blocks", "rate")
+			if v.err != nil || !s.beyondL3(weightsMiB) {
+				return v.err
+			}
+			return under("without blocks and with", without, with, 2.0/3)
+		},
+	},
+	"two.both": {
+		says:  "Vectors and blocks together run at more than ten times the plain rate.",
+		cells: []string{"two-by-two"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			return errors.Join(over("SIMD with blocks and plain with blocks", v.at("SIMD with blocks", "rate"), v.at("plain with blocks", "rate"), 10), v.err)
+		},
+	},
+	"sizes.small": {
+		says:  "The smallest blocks are too small: each panel of A is used for a few columns only.",
+		cells: []string{"block-sizes"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			rate := v.column("SIMD kernel")
+			return errors.Join(v.err, under("the smallest block and the best", rate[0], slices.Max(rate), 0.85))
+		},
+	},
+	"sizes.large": {
+		says:  "The largest block loses a third of the best rate or more, wherever B does not fit in the last-level cache.",
+		cells: []string{"block-sizes"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			rate := v.column("SIMD kernel")
+			if v.err != nil || !s.beyondL3(weightsMiB) {
+				return v.err
+			}
+			return under("the largest block and the best", rate[len(rate)-1], slices.Max(rate), 2.0/3)
+		},
+	},
+	"sizes.best": {
+		says:  "The best lies between, left of the mark of L3.",
+		cells: []string{"block-sizes"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			side, rate := v.column("side of the block"), v.column("SIMD kernel")
+			best := slices.Index(rate, slices.Max(rate))
+			if v.err != nil || len(s.Marks) != 2 {
+				return fmt.Errorf("%d marks: there must be two; %w", len(s.Marks), v.err)
+			}
+			if best == 0 || best == len(rate)-1 {
+				return fmt.Errorf("the best block is %v wide: the first or the last", side[best])
+			}
+			return under("the best block and the mark of L3", side[best], s.Marks[1].At, 1)
+		},
+	},
+
+	// 09
+	"clock.range": {
+		says:  "From one tile size to another the traffic into L1 changes by more than a factor of ten, and the time by less than half of that factor.",
+		cells: []string{"clock-against-count"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			traffic, time := v.column("simulated"), v.column("ns for")
+			if v.err != nil {
+				return v.err
+			}
+			t, c := slices.Max(traffic)/slices.Min(traffic), slices.Max(time)/slices.Min(time)
+			return errors.Join(over("the traffic's range", t, 10, 1), under("the time's range and the traffic's", c, t, 0.5))
+		},
+	},
+	"clock.large": {
+		says:  "The fastest are the largest tiles, or none at all.",
+		cells: []string{"clock-against-count"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			b, time := v.column("tile size"), v.column("ns for")
+			best := slices.Index(time, slices.Min(time))
+			return errors.Join(v.err, over("the fastest tile and the largest", b[best], slices.Max(b), 0.5))
+		},
+	},
+
+	// 10
+	"blas.few": {
+		says:  "Up to eight rows the kernel made for few rows beats the library by more than half, and the lead shrinks to the right, where many rows share the weights and packing pays.",
+		cells: []string{"beside-another-library"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			// The table is long: the ratios to OpenBLAS first, then those to the roof.
+			ratio := map[string]float64{}
+			for _, r := range s.Rows {
+				if strings.Contains(r[0], "OpenBLAS") {
+					one := &shown{Columns: s.Columns, Rows: [][]string{r}}
+					v := &values{s: one}
+					ratio[strconv.FormatFloat(v.column("rows m")[0], 'g', -1, 64)] = v.column("ratio")[0]
+				}
+			}
+			return errors.Join(over("one row", ratio["1"], 1.5, 1), over("eight rows", ratio["8"], 1.5, 1), under("64 rows and 8", ratio["64"], ratio["8"], 1))
+		},
+	},
+	"decode.free": {
+		says:  "At the left end more rows are nearly free: four of them take less than half as long again as one.",
+		cells: []string{"decode-curve"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			return errors.Join(v.err, under("time of four rows and of one", 4/v.at("4", "measured"), 1/v.at("1", "measured"), 1.5), v.err)
+		},
+	},
+	"decode.end": {
+		says:  "At the right end the curve bends: the last doubling of the rows wins less than the first.",
+		cells: []string{"decode-curve"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			return errors.Join(under("gain of the last doubling and of the first", v.at("64", "measured")/v.at("32", "measured"), v.at("2", "measured")/v.at("1", "measured"), 1), v.err)
+		},
+	},
+	"small.neither": {
+		says:  "At the left end more than nine tenths of the time is neither math nor traffic, at the right end less than a quarter.",
+		cells: []string{"small-multiplies"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			n := v.column("neither")
+			return errors.Join(v.err, over("n = 1", n[0], 90, 1), under("the largest n", n[len(n)-1], 25, 1))
+		},
+	},
+	"small.grow": {
+		says:  "On the way the time does grow, though at most a tenth as fast as the work.",
+		cells: []string{"small-multiplies"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			t := v.at("8", "measured") / v.at("1", "measured")
+			const work = 8 * 8 * 8
+			return errors.Join(v.err, over("time, n = 8 and n = 1", t, 1, 1.5), under("growth of the time and of the work", t, work, 0.1), v.err)
+		},
+	},
+}
+
+// disturbed reports whether the figure itself says that other work got in its way:
+// then it may show anything, as the chapters say.
+func (s *shown) disturbed() bool {
+	return strings.Contains(s.Doubts, "disturbed the run") || strings.Contains(s.Doubts, "other programs")
+}
+
+// check returns what is wrong with a claim in one run, and whether the run shows
+// it at all.
+func (c claim) check(run map[string]*shown) (err error, known bool) {
+	for _, id := range c.cells {
+		if s := run[id]; s != nil {
+			if err := c.holds(s, run); err != nil && !s.disturbed() {
+				return err, true
+			}
+			return nil, true
+		}
+	}
+	return nil, false
+}
+
+func TestClaimsHoldInEveryRun(t *testing.T) {
+	all := allRuns(t)
+	for _, key := range sortedKeys(claims) {
+		c := claims[key]
+		if _, known := c.check(all["stored"]); !known {
+			t.Errorf("claim %s: no chapter shows one of the cells %q", key, c.cells)
+		}
+		for _, machine := range sortedKeys(all) {
+			if err, _ := c.check(all[machine]); err != nil {
+				t.Errorf("claim %s: %q is not so on %s: %v", key, c.says, machine, err)
+			}
+		}
+	}
+}
+
+// ---- the sentences in the text
+
+var (
+	claimComment = regexp.MustCompile(`<!--claim ([a-z0-9.-]+)-->`)
+	seenBlock    = regexp.MustCompile(`(?m)^\*\*What to see\.\*\* (.+(?:\n.+)*(?:\n\n- .+(?:\n.+)*)*)`)
+	// A sentence ends with a mark that white space or the end follows.
+	oneSentence = regexp.MustCompile(`(?s)\S.*?[.!?](?:<!--claim ([a-z0-9.-]+)-->)?(?:\s+|$)`)
+	// What speaks of the marks of a figure, wherever it stands.
+	ofMarks     = regexp.MustCompile(`\b[Tt]he (?:[\p{L}–-]+ )?(?:dots?|bars?|curve)\b(?: product)?|\bFigures? \d`)
+	linkText    = regexp.MustCompile(`\[\*?([^\]]*?)\*?\]\([^)]*\)`)
+	allComments = regexp.MustCompile(`<!--[^>]*-->`)
+)
+
+// said is a sentence as it is read.
+func said(sentence string) string {
+	s := allComments.ReplaceAllString(linkText.ReplaceAllString(sentence, "$1"), "")
+	return strings.TrimPrefix(strings.Join(strings.Fields(strings.ReplaceAll(s, "*", "")), " "), "- ")
+}
+
+// claimProblems returns what is wrong with the sentences of a chapter about its
+// measured figures, and notes the claims that it uses.
+func claimProblems(nb *notebook, used map[string]int) []string {
+	var problems []string
+	bad := func(c *cell, format string, args ...any) {
+		problems = append(problems, nb.File+": cell "+c.ID+": "+fmt.Sprintf(format, args...))
+	}
+	measured, any := false, false // the cell before, any cell so far
+	part := ""
+	for _, c := range nb.Cells {
+		if c.code() {
+			measured = c.tagged("machine") || c.tagged("recorded")
+			any = any || measured
+			continue
+		}
+		text := fencedBlock.ReplaceAllString(string(c.Source), "")
+		if h := heading.FindStringSubmatch(text); h != nil && len(h[1]) == 2 {
+			part = h[2]
+		}
+		for _, m := range claimComment.FindAllStringSubmatch(text, -1) {
+			if _, ok := claims[m[1]]; !ok {
+				bad(c, "claim %q is not in claims_test.go", m[1])
+			}
+			used[m[1]]++
+		}
+		sentences := func(text string, need func(string) bool) {
+			for _, m := range oneSentence.FindAllStringSubmatch(text, -1) {
+				key, sentence := m[1], said(m[0])
+				switch {
+				case key == "" && need(sentence):
+					bad(c, "%q says what a measured figure shows: test it in claims_test.go, and write <!--claim key--> behind it", sentence)
+				case key != "" && claims[key].says != sentence:
+					bad(c, "claim %s: the text says %q and the test holds %q", key, sentence, claims[key].says)
+				}
+			}
+		}
+		seen := ""
+		if measured {
+			if m := seenBlock.FindStringSubmatch(text); m != nil {
+				seen = m[0]
+				sentences(m[1], func(string) bool { return true })
+			} else if strings.Contains(text, "**What to see.**") {
+				bad(c, "its \"What to see\" cannot be read")
+			}
+		}
+		exempt := !any || strings.HasPrefix(part, "Try it") || strings.HasPrefix(part, "Check yourself") || strings.HasPrefix(part, "Keep this")
+		sentences(strings.Replace(text, seen, "", 1), func(s string) bool {
+			marks := ofMarks.FindString(s)
+			return !exempt && marks != "" && !strings.HasSuffix(marks, " product")
+		})
+	}
+	return problems
+}
+
+func TestMeasuredFiguresSayWhatIsSo(t *testing.T) {
+	used := map[string]int{}
+	for _, nb := range chapters(t) {
+		for _, p := range claimProblems(nb, used) {
+			t.Error(p)
+		}
+	}
+	for _, key := range sortedKeys(claims) {
+		if used[key] != 1 {
+			t.Errorf("claim %s stands in the text %d times: it must once", key, used[key])
+		}
+	}
+}
+
+func TestClaimsFindPlantedSentences(t *testing.T) {
+	says := claims["rungs.tiles"].says
+	chapter := func(tag, text string) *notebook {
+		return &notebook{File: "planted", Cells: []*cell{
+			{Type: "code", ID: "a", Metadata: tagged(tag)}, {Type: "markdown", ID: "b", Source: lines(text)},
+		}}
+	}
+	for name, c := range map[string]struct{ tag, text, problem string }{
+		"held":             {"machine", "**What to see.** " + says + "<!--claim rungs.tiles-->", ""},
+		"not measured":     {"", "**What to see.** The line rises.", ""},
+		"other words":      {"machine", "**What to see.** " + strings.Replace(says, "right", "left", 1) + "<!--claim rungs.tiles-->", "the text says"},
+		"no claim":         {"machine", "**What to see.** " + says + "<!--claim rungs.tiles--> It is the memory.", `"It is the memory." says what`},
+		"first without":    {"machine", "**What to see.** It falls. " + says + "<!--claim rungs.tiles-->", `"It falls." says what`},
+		"in a list":        {"machine", "**What to see.** " + says + "<!--claim rungs.tiles-->\n\n- The line falls.", `"The line falls." says what`},
+		"unknown":          {"machine", "**What to see.** It falls.<!--claim rungs.none-->", "is not in claims_test.go"},
+		"of the dots":      {"machine", "The two dots lie on the slope.", "says what"},
+		"of a figure":      {"recorded", "Figure 8.3 shows it.", "says what"},
+		"of a dot product": {"machine", "The dot product waits.", ""},
+		"in general":       {"machine", "A dot far below the roof needs better instructions first.", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := strings.Join(claimProblems(chapter(c.tag, c.text), map[string]int{}), "\n")
+			if (c.problem == "") != (got == "") || !strings.Contains(got, c.problem) {
+				t.Errorf("problems are %q: want %q", got, c.problem)
+			}
+		})
+	}
+}
+
+// Each claim must fail on figures that show something else: one of these is.
+var spoilt = []struct {
+	name string
+	with func(v float64, row, rows int) float64
+}{
+	{"rows the other way", nil},
+	{"the last row ten thousand times as high", func(v float64, row, rows int) float64 {
+		if row == rows-1 {
+			return v * 1e4
+		}
+		return v
+	}},
+	{"the last row ten thousand times as low", func(v float64, row, rows int) float64 {
+		if row == rows-1 {
+			return v / 1e4
+		}
+		return v
+	}},
+	{"all rows the same", func(float64, int, int) float64 { return 1 }},
+	{"every row ten times the one before", func(v float64, row, _ int) float64 { return math.Pow(10, float64(row)) }},
+	{"every row a tenth of the one before", func(v float64, row, _ int) float64 { return math.Pow(10, -float64(row)) }},
+	{"every second row a thousand times as high", func(v float64, row, _ int) float64 { return v * []float64{1, 1000}[row%2] }},
+	{"every second row a thousand times as low", func(v float64, row, _ int) float64 { return v / []float64{1, 1000}[row%2] }},
+}
+
+func TestClaimsFailOnOtherFigures(t *testing.T) {
+	all := allRuns(t)
+	for _, key := range sortedKeys(claims) {
+		c := claims[key]
+		bites := false
+		for _, machine := range sortedKeys(all) {
+			for _, id := range c.cells {
+				s := all[machine][id]
+				if s == nil {
+					continue
+				}
+				for _, how := range spoilt {
+					other := map[string]*shown{}
+					for k, v := range all[machine] {
+						other[k] = v
+					}
+					other[id] = s.spoil(how.with)
+					bites = bites || c.holds(other[id], other) != nil
+				}
+			}
+		}
+		if !bites {
+			t.Errorf("claim %s holds whatever its figure shows", key)
+		}
+	}
+}
+
+// spoil returns a copy with other numbers; nil turns each column of numbers
+// upside down.
+func (s *shown) spoil(with func(v float64, row, rows int) float64) *shown {
+	other := *s
+	other.Rows = nil
+	for i, row := range s.Rows {
+		row = slices.Clone(row)
+		for j, text := range row {
+			if j == 0 && s.Columns[0] != "n" { // names, or what the figure is drawn against
+				continue
+			}
+			if with == nil {
+				row[j] = s.Rows[len(s.Rows)-1-i][j]
+			} else if v, err := number(text); err == nil {
+				row[j] = strconv.FormatFloat(with(v, i, len(s.Rows)), 'g', -1, 64)
+			}
+		}
+		other.Rows = append(other.Rows, row)
+	}
+	return &other
+}
+
+// A mark that is rounded lies off the data.
+func TestRoundedMarksAreFound(t *testing.T) {
+	for machine, run := range allRuns(t) {
+		s := run["samples-of-one-multiply"]
+		if s == nil {
+			continue
+		}
+		rounded := *s
+		rounded.Marks = nil
+		for _, m := range s.Marks {
+			rounded.Marks = append(rounded.Marks, mark{m.Axis, math.Round(m.At*100) / 100})
+		}
+		if claims["samples.lines"].holds(&rounded, run) == nil {
+			t.Errorf("%s: lines rounded to two digits are not found", machine)
+		}
+	}
+}
