@@ -319,6 +319,24 @@ func TestWrongConstantsAreReportedInTheirLine(t *testing.T) {
 
 var typedConstant = regexp.MustCompile(`^\t(\w+) +(int64|float64) += \S+ +// \S`)
 
+// A reader who knows no Go sees the formula. Only what measures or reads a file
+// returns an error that a cell has to unwrap.
+func TestCellsReadLikeTheFormula(t *testing.T) {
+	const most = 30
+	unwraps := 0
+	for _, nb := range chapters(t) {
+		for _, c := range nb.Cells {
+			unwraps += strings.Count(string(c.Source), "lesson.Must(")
+			if strings.Contains(string(c.Source), `. "memorywall/`) {
+				t.Errorf("%s: cell %s: a dot import hides where a name comes from", nb.File, c.ID)
+			}
+		}
+	}
+	if unwraps > most {
+		t.Errorf("lesson.Must( %d times in all chapters, want at most %d: let the call refuse its arguments with internal/arg", unwraps, most)
+	}
+}
+
 // named reports whether a message says what the value of the constant is.
 func named(message, constant string) bool {
 	for _, name := range []string{constant, synonyms[constant]} {
