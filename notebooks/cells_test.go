@@ -164,6 +164,7 @@ func (c constant) times(f float64) string {
 var synonyms = map[string]string{
 	"elemBytes":   "element size",
 	"capacityKiB": "capacity",
+	"lineBytes":   "line",
 	"params":      "number of parameters",
 	"b":           "tile",
 }
