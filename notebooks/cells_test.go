@@ -164,9 +164,9 @@ func (c constant) times(f float64) string {
 var synonyms = map[string]string{
 	"elemBytes":   "element size",
 	"capacityKiB": "capacity",
-	"lineBytes":   "line",
 	"params":      "number of parameters",
 	"b":           "tile",
+	"lineBytes":   "line",
 }
 
 // promise is the range that the comment of a constant names, "1 to 300".
@@ -297,8 +297,11 @@ func TestWrongConstantsAreReportedInTheirLine(t *testing.T) {
 					continue
 				}
 				wrong := []string{`"text"`, "x"}
-				if m[2] == "int64" {
+				switch m[2] {
+				case "int64":
 					wrong = append(wrong, "0.5", "1e30")
+				case "string":
+					wrong[0] = "1"
 				}
 				for _, value := range wrong {
 					program := "package p\n\nconst (\n" + strings.Replace(body, line, m[1]+" "+m[2]+" = "+value, 1) + "\n)\n"
@@ -318,7 +321,7 @@ func TestWrongConstantsAreReportedInTheirLine(t *testing.T) {
 	}
 }
 
-var typedConstant = regexp.MustCompile(`^\t(\w+) +(int64|float64) += \S+ +// \S`)
+var typedConstant = regexp.MustCompile(`^\t(\w+) +(int64|float64|string) += ("[^"]*"|\S+) +// \S`)
 
 // A reader who knows no Go sees the formula. Only what measures or reads a file
 // returns an error that a cell has to unwrap.

@@ -13,7 +13,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"memorywall/pkg/chips"
 	"memorywall/pkg/facts"
+	"memorywall/pkg/transformer"
 )
 
 // Every number that a chapter says must be one that the code computes. In
@@ -79,7 +81,17 @@ var (
 
 // names with a digit that no letter stands before. In all others one does, as in
 // A100 and FP16.
-var names = []string{"80GB SXM", "Llama 2", "Llama 3"}
+var names = func() []string {
+	list := []string{"80GB SXM", "Llama 2", "Llama 3"}
+	for _, m := range transformer.Presets() {
+		list = append(list, m.Name)
+	}
+	for _, c := range chips.All() {
+		list = append(list, c.Name)
+	}
+	slices.SortFunc(list, func(a, b string) int { return len(b) - len(a) })
+	return list
+}()
 
 func (l *lint) run(text string) {
 	// What the comments at the end cover.

@@ -337,4 +337,80 @@ var terms = []Term{
 		Name: "overhead", Chapter: 10, Unit: "s",
 		Definition: "**Overhead** is time that goes neither into math nor into traffic: calling a function, checking its arguments, starting its loops.",
 	},
+
+	// From layer to model.
+	{
+		Name: "attention", Everyday: true, Chapter: 11,
+		Definition: "In **attention** a token looks back on the earlier tokens of its request.",
+	},
+	{
+		Name: "head", Forms: []string{"heads"}, Everyday: true, Chapter: 11,
+		Definition: "A **head** is one of several parts in which attention does this side by side, each with short queries, keys and values of its own.",
+	},
+	{
+		Name: "feed-forward block", Forms: []string{"feed-forward blocks"}, Chapter: 11,
+		Definition: "A **feed-forward block** works on each token alone: it widens the row, bends each number, and narrows the row again.",
+	},
+	{
+		Name: "context", Forms: []string{"contexts"}, Everyday: true, Chapter: 11, Unit: "tokens",
+		Definition: "The **context** of a request is the number of tokens that it has so far, in question and answer.",
+	},
+	{
+		Name: "grouped heads", Chapter: 11,
+		Definition: "With **grouped heads** several heads ask their own queries but share keys and values. The cache is smaller by that factor.",
+		Not:        []string{"grouped-query attention", "GQA"},
+	},
+	{
+		Name: "sliding window", Forms: []string{"sliding windows"}, Chapter: 11,
+		Definition: "A layer with a **sliding window** looks back on the last tokens alone, so its cache stops growing.",
+	},
+	{
+		Name: "latent attention", Chapter: 11,
+		Definition: "**Latent attention** keeps one short row for all heads of a layer, and makes keys and values from it when they are needed.",
+	},
+	{
+		Name: "mixture of experts", Forms: []string{"mixtures of experts"}, Chapter: 11,
+		Definition: "In a **mixture of experts** a layer has many feed-forward blocks, the experts, and sends each token through a few of them.",
+	},
+	{
+		Name: "active parameters", Chapter: 11,
+		Definition: "The **active parameters** of a model are those that one token uses.",
+	},
+	{
+		Name: "model bandwidth utilisation", Forms: []string{"MBU"}, Chapter: 11,
+		Definition: "The **model bandwidth utilisation** (MBU) of a measured rate is the bytes that it must have moved in a second, over the bandwidth.",
+	},
+	// Many chips.
+	{
+		Name: "network-bound", Chapter: 12,
+		Definition: "A run is **network-bound** if what its chips send each other takes longest.",
+	},
+	{
+		Name: "hop", Forms: []string{"hops"}, Chapter: 12,
+		Definition: "A **hop** is one message from one chip to another. It has a latency, however short the message.",
+	},
+	{
+		Name: "tensor split", Forms: []string{"tensor splits"}, Chapter: 12,
+		Definition: "A **tensor split** cuts every matrix into as many parts as there are chips. All chips work on each token, and add up their parts twice in a layer.",
+		Not:        []string{"tensor parallelism"},
+	},
+	{
+		Name: "pipeline split", Chapter: 12,
+		Definition: "A **pipeline split** gives each chip some of the layers. A token goes through all chips in turn.",
+		Not:        []string{"pipeline parallelism"},
+	},
+	{
+		Name: "expert split", Chapter: 12,
+		Definition: "An **expert split** spreads the experts of a mixture. Tokens travel to their experts and back.",
+		Not:        []string{"expert parallelism"},
+	},
+	{
+		Name: "data split", Chapter: 12,
+		Definition: "In a **data split** every chip has the whole model, and requests of its own. Nothing is sent.",
+		Not:        []string{"data parallelism"},
+	},
+	{
+		Name: "all-reduce", Forms: []string{"all-reduces"}, Chapter: 12,
+		Definition: "An **all-reduce** gives every chip the sum of a message of each. Round a ring of p chips, each sends $2(p-1)/p$ of the message, in $2(p-1)$ hops.",
+	},
 }

@@ -68,8 +68,9 @@ func Phases(id, title string, s serving.Setup, prompt, batch, context int64) Fig
 
 // StepByChips is the figure of the time of a step of decoding against the number
 // of chips that share it, and of what each term of it takes. Numbers that the
-// split does not allow are left out.
+// split does not allow are left out. It ends the cell if a hop takes over a second.
 func StepByChips(id, title string, s serving.Setup, batch, context int64, chips ...int64) Figure {
+	Between("hop", s.Hop, 0, 1)
 	f := Figure{
 		ID: id, Title: title,
 		Alt:   fmt.Sprintf("Time of a step of decoding for a batch of %d against the number of chips.", batch),

@@ -310,7 +310,11 @@ func (c call) answer(stdout io.Writer) error {
 	if s.Chips > 1 {
 		how = fmt.Sprintf(", %v split", s.Split)
 	}
-	fmt.Fprintf(w, "%s on %d × %s%s, %d requests of %d tokens, arithmetic in %s\n", s.Model.Name, s.Chips, s.Chip.Name, how, c.ask.Batch, c.ask.Context, r.Arithmetic)
+	requests := "requests"
+	if c.ask.Batch == 1 {
+		requests = "request"
+	}
+	fmt.Fprintf(w, "%s on %d × %s%s, %d %s of %d tokens, arithmetic in %s\n", s.Model.Name, s.Chips, s.Chip.Name, how, c.ask.Batch, requests, c.ask.Context, r.Arithmetic)
 	for _, row := range r.Rows(s, c.ask) {
 		fmt.Fprintf(w, "  %s\t%s\n", row.Label, row.Text)
 	}
