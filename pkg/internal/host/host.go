@@ -217,6 +217,9 @@ func (h Host) String() string {
 	if len(parts) == before {
 		parts = append(parts, "caches unknown")
 	}
+	if n := len(h.LastLevels); n > 1 {
+		parts = append(parts, fmt.Sprintf("%d last-level caches of %s in all", n, size(h.LastLevel(n))))
+	}
 	if h.Memory > 0 {
 		parts = append(parts, size(h.Memory)+" memory")
 	} else {

@@ -418,6 +418,10 @@ func TestHostString(t *testing.T) {
 	if got := h.String(); got != want {
 		t.Errorf("String is\n%q; want\n%q", got, want)
 	}
+	h.LastLevels = []int64{36 << 20, 36 << 20, 4 << 20}
+	if got, want := h.String(), "L3 36 MiB, 3 last-level caches of 76 MiB in all, 16 GiB memory"; !strings.Contains(got, want) {
+		t.Errorf("String is\n%q, without\n%q", got, want)
+	}
 	h = Host{Arch: "riscv64", OS: "plan9", Cores: 1, Usable: 1, GOMAXPROCS: 1, GoVersion: "go1.26.0", Date: h.Date}
 	want = "CPU unknown, 1 logical core, GOMAXPROCS 1, caches unknown, memory unknown, plan9/riscv64, go1.26.0, 2026-01-02"
 	if got := h.String(); got != want {
