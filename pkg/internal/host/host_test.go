@@ -572,6 +572,22 @@ func TestMemorySet(t *testing.T) {
 	}
 }
 
+// A container's limit bites: eight L3s, and 1 GiB that the cgroup leaves of 64.
+func TestMemorySetInAContainer(t *testing.T) {
+	h := Host{Cores: 64, Usable: 64}
+	h.readLinux(tree(with(
+		map[string]string{"sys/devices/system/cpu/online": "0-63", "proc/meminfo": "MemTotal: 67108864 kB\nMemAvailable: 66000000 kB\n",
+			"proc/self/cgroup": "0::/x\n", "proc/self/mountinfo": mounts2, "sys/fs/cgroup/x/memory.max": "1073741824", "sys/fs/cgroup/x/memory.current": "0"},
+		sys(span(0, 63), layer{1, "Data", "32K", 1}, layer{3, "Unified", "32768K", 8}))))
+	h.finish()
+	if got, doubt := h.MemorySet(64, 1<<40); got != 256<<20 || !strings.Contains(doubt, "at most 256 MiB, 1 times the last-level caches of 256 MiB and not 4 times") {
+		t.Errorf("%s, %q", size(got), doubt)
+	}
+	if got, doubt := h.MemorySet(2, 1<<40); got != 256<<20 || doubt != "" {
+		t.Errorf("two threads: %s, %q", size(got), doubt)
+	}
+}
+
 // What GODEBUG takes away is not there, in a process of its own.
 func TestHas(t *testing.T) {
 	if want := os.Getenv("HOST_TEST_ABSENT"); want != "" {
