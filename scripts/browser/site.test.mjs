@@ -200,6 +200,7 @@ for (const name of pages) {
     });
 
     step("dark and light, at a switch, figures too", async ({ page }) => {
+      await page.setViewportSize({ width: 1440, height: 900 }); // whatever the step before left
       const ids = await figures(page);
       for (const choice of ["dark", "light"]) {
         await theme(page, choice);
