@@ -45,7 +45,7 @@ func TestShow(t *testing.T) {
 	}{
 		{[]string{"tiles"}, `explorer is "tiles": it must be one of`},
 		{[]string{"tile", "b"}, `argument is "b": it must be a setting`},
-		{[]string{"tile", "b=0"}, "b is 0: it must be a whole number from 1"},
+		{[]string{"tile", "b=0"}, "b, tile size, is 0: it must be a whole number from 1"},
 		{[]string{"tile", "b=1", "n=2", "b=1"}, `setting "b" is there twice: give it once`},
 		{[]string{"--jsn"}, `explorer is "--jsn"`},
 	} {
@@ -72,44 +72,35 @@ func TestSizesInEitherCase(t *testing.T) {
 	}
 }
 
-// The style sheet's colours for a light page are those of the pictures, and it
-// has each of them for a dark page too.
+// The colours that the style sheet and the pictures name are those of the one
+// palette, which has each of them for light and for dark pages.
 func TestColours(t *testing.T) {
+	palette, err := os.ReadFile("../../pkg/internal/svg/palette.css")
+	if err != nil {
+		t.Fatal(err)
+	}
 	css, err := os.ReadFile("explorer.css")
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile(`(?s)\n\.memorywall-explorer(\[data-theme="dark"\])? \{(.*?)\n\}`).FindAllStringSubmatch(string(css), -1)
-	if len(blocks) != 2 || blocks[0][1] != "" || blocks[1][1] == "" {
-		t.Fatalf("%d sets of colours, want one for light pages and one for dark ones", len(blocks))
-	}
-	sets := [2]map[string]string{{}, {}}
-	for i, block := range blocks {
-		for _, m := range regexp.MustCompile(`--mw-([a-z-]+): (?:var\(--jp-layout-color0, )?(#[0-9a-f]{6})`).FindAllStringSubmatch(block[2], -1) {
-			sets[i][m[1]] = m[2]
+	text := string(css)
+	for _, name := range explore.Names() {
+		view, err := explore.Draw(name, nil, explore.MostWidth)
+		if err != nil {
+			t.Fatal(err)
 		}
+		text += view.SVG
 	}
-	used := map[string]string{}
-	for _, settings := range []map[string]string{nil, {"capacity": "64"}} {
-		for _, name := range explore.Names() {
-			view, err := explore.Draw(name, settings, explore.MostWidth)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range regexp.MustCompile(`var\(--mw-([a-z-]+),(#[0-9a-f]{6})\)`).FindAllStringSubmatch(view.SVG, -1) {
-				used[m[1]] = m[2]
-			}
-		}
+	used := map[string]bool{}
+	for _, m := range regexp.MustCompile(`var\(--mw-([a-z0-9-]+)`).FindAllStringSubmatch(text, -1) {
+		used[m[1]] = true
 	}
 	if len(used) < 10 {
-		t.Fatalf("the pictures use the colours %v", used)
+		t.Fatalf("only the colours %v are used", used)
 	}
-	for name, colour := range used {
-		if sets[0][name] != colour {
-			t.Errorf("%s is %s in pictures and %q on light pages", name, colour, sets[0][name])
-		}
-		if dark := sets[1][name]; dark == "" || dark == colour && name != "line" {
-			t.Errorf("%s is %q on dark pages", name, dark)
+	for name := range used {
+		if !strings.Contains(string(palette), "\n  --mw-"+name+": ") {
+			t.Errorf("palette.css has no colour %s", name)
 		}
 	}
 }
