@@ -135,7 +135,7 @@
   /** Spots round a dot: right, left, above, below, the corners, and further out. */
   function around(radius, size, count) {
     const up = count * size * LINE_HEIGHT / 2;
-    return [4, 12, 24].map((more) => radius + more).flatMap((r) => [
+    return [4, 12, 24, 40].map((more) => radius + more).flatMap((r) => [
       { dx: r, dy: 0, align: "left" }, { dx: -r, dy: 0, align: "right" },
       { dx: 0, dy: -r - up, align: "center" }, { dx: 0, dy: r + up, align: "center" },
       ...[-1, 1].flatMap((side) => [
