@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"memorywall/pkg/matmul"
@@ -58,6 +59,26 @@ func (c *Cache) Bytes() int { return 2 * c.config.Layers * c.length * c.config.k
 func (c *Cache) Truncate(n int) {
 	if n < 0 || n > c.length {
 		panic(fmt.Sprintf("llama: truncate to %d: the cache has %d tokens", n, c.length))
+	}
+	c.length = n
+}
+
+// Fill makes the cache hold n tokens with random keys and values, for timing: a
+// step behind them takes as long as behind a real text. It panics if n is
+// negative or above Cap.
+func (c *Cache) Fill(n int) {
+	if n < 0 || n > c.capacity {
+		panic(fmt.Sprintf("llama: fill with %d tokens: the cache has room for %d", n, c.capacity))
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	x := make([]float32, c.config.kvWidth())
+	for position := range n {
+		for i := range x {
+			x[i] = random.Float32() - 0.5
+		}
+		for layer := range c.config.Layers {
+			c.put(layer, position, x, x)
+		}
 	}
 	c.length = n
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"memorywall/pkg/matmul"
 )
@@ -31,6 +32,8 @@ type Runner struct {
 	logits                       []float32
 	parts                        []float32 // attention's results before they are put together
 	scratch                      []scratch // of each thread
+
+	shares *Shares // where the time goes, if that is asked for
 
 	layer    int // that the parts below work on
 	attend   func(part, thread int)
@@ -83,6 +86,36 @@ func (m *Model) NewRunner(o Options) (*Runner, error) {
 	return r, nil
 }
 
+// Shares is where the time of steps went.
+type Shares struct {
+	Products  time.Duration // of activations with the weights of the layers
+	Output    time.Duration // the product with the output layer
+	Attention time.Duration // of queries with keys and of weights with values
+	All       time.Duration // of the steps as a whole
+}
+
+// Watch adds the time of each step's parts to s from now on; nil ends that.
+func (r *Runner) Watch(s *Shares) { r.shares = s }
+
+// since adds the time since start to a part, if somebody watches.
+func (r *Runner) since(start time.Time, part func(*Shares) *time.Duration) {
+	if r.shares != nil {
+		*part(r.shares) += time.Since(start)
+	}
+}
+
+func (r *Runner) now() (t time.Time) {
+	if r.shares != nil {
+		t = time.Now()
+	}
+	return t
+}
+
+func products(s *Shares) *time.Duration  { return &s.Products }
+func output(s *Shares) *time.Duration    { return &s.Output }
+func attention(s *Shares) *time.Duration { return &s.Attention }
+func all(s *Shares) *time.Duration       { return &s.All }
+
 // Close ends the runner's threads.
 func (r *Runner) Close() { r.team.Close() }
 
@@ -123,6 +156,7 @@ func (r *Runner) Decode(ctx context.Context, caches []*Cache, tokens []Token) ([
 		return nil, fmt.Errorf("llama: %d sequences and %d tokens: there must be one token for each, and 1 to %d of them", len(caches), len(tokens), maxChunk)
 	}
 	r.rows, r.mul = r.rows[:0], r.quick
+	defer r.since(r.now(), all)
 	for i, c := range caches {
 		if err := r.fits(c, 1); err != nil {
 			return nil, err
@@ -250,8 +284,10 @@ func (r *Runner) attention(l *layer, n int) error {
 		r.turn(k, l.kNorm, cos, sin)
 		w.cache.put(r.layer, w.position, k, v)
 	}
+	start := r.now()
 	r.team.Do(len(r.tasks)*m.KVHeads, r.attend)
 	r.combine()
+	r.since(start, attention)
 	if err := r.product(r.h, l.o, r.att, n); err != nil {
 		return err
 	}
@@ -308,6 +344,7 @@ func (r *Runner) normalise(scale []float32, n int) {
 
 // product sets y = x·wᵀ for n rows.
 func (r *Runner) product(y []float32, w matmul.Weights, x []float32, n int) error {
+	defer r.since(r.now(), products)
 	return w.Mul(y[:n*w.Rows()], x[:n*w.Cols()], n, r.mul...)
 }
 
@@ -320,7 +357,9 @@ func (r *Runner) emit(from, to int) ([]float32, error) {
 		rmsNorm(r.out[i*m.Width:][:m.Width], r.x[(from+i)*m.Width:][:m.Width], m.norm, m.Epsilon)
 	}
 	logits := r.logits[:n*m.Vocab]
-	do := func() error { return r.product(logits, m.output, r.out, n) }
+	start := r.now()
+	defer r.since(start, output)
+	do := func() error { return m.output.Mul(logits, r.out[:n*m.Width], n, r.mul...) }
 	if m.file != nil {
 		return logits, guard(m.path, do)
 	}

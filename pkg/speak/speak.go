@@ -1,6 +1,7 @@
 // Package speak holds a language model against the roof of the machine that it
 // runs on: what each step must read and compute, as pkg/transformer counts it,
-// and how fast that can be at best. Nothing here has run the model.
+// and how fast that can be at best (speak.go, which runs nothing), and how fast it
+// is (measure.go).
 package speak
 
 import (
