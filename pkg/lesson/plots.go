@@ -227,3 +227,26 @@ func AttainableByBatch(id, title string, chip roofline.Machine, k, n int64, labe
 	f.Series = []Series{line, dots}
 	return f
 }
+
+// Beside is the figure of what was predicted, as a line, and what was measured, as
+// dots, both over xs. In the table a third column has the measured values over the
+// predicted ones. It ends the cell unless all three are equally long.
+func Beside(id, title string, x, y Axis, xs, predicted, measured []float64) Figure {
+	if len(predicted) != len(xs) || len(measured) != len(xs) || len(xs) == 0 {
+		Check(fmt.Errorf("lesson: figure %q: %d values of x, %d predicted and %d measured: there must be as many of each, and at least 1", id, len(xs), len(predicted), len(measured)))
+	}
+	line, dots := Series{Name: "predicted"}, Series{Name: "measured", Kind: Dots}
+	table := Table{Columns: []string{x.Name, "predicted, " + y.Unit, "measured, " + y.Unit, "measured over predicted"}}
+	for i, v := range xs {
+		line.Points = append(line.Points, Point{X: v, Y: predicted[i]})
+		dots.Points = append(dots.Points, Point{X: v, Y: measured[i]})
+		table.Rows = append(table.Rows, []any{v, predicted[i], measured[i], measured[i] / predicted[i]})
+	}
+	last := len(xs) - 1
+	return Figure{
+		ID: id, Title: title,
+		Alt: fmt.Sprintf("%s over %s, predicted and measured at %d places. At %s: %s predicted, %s measured. At %s: %s and %s.", y.Name, x.Name, len(xs),
+			SI(xs[0], x.Unit), SI(predicted[0], y.Unit), SI(measured[0], y.Unit), SI(xs[last], x.Unit), SI(predicted[last], y.Unit), SI(measured[last], y.Unit)),
+		X: x, Y: y, Series: []Series{line, dots}, Table: &table,
+	}
+}

@@ -5,18 +5,43 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"time"
 
 	"memorywall/pkg/bench"
+	"memorywall/pkg/internal/arg"
 	"memorywall/pkg/llama"
 	"memorywall/pkg/machine"
 	"memorywall/pkg/matmul"
 )
 
-// Model returns the lesson's model. Where there is none it returns random weights
-// of the same shape, which compute at the same speed and say nothing; the text
-// says which of both it is.
-func Model() (*llama.Model, string, error) {
+// A Lab is the lesson's model on the reader's machine.
+type Lab struct {
+	Model   *llama.Model
+	Name    string // of the model; it says so where the weights are random
+	Machine machine.Machine
+}
+
+// Open returns the lesson's model and the roofs of this machine, which are
+// measured where the machine file has none ([machine.Mine]). Where there is no
+// model the weights are random, of the same shape: they compute at the same speed
+// and say nothing.
+func Open(o machine.Options) (*Lab, error) {
+	mine, err := machine.Mine(context.Background(), o)
+	if err != nil {
+		return nil, err
+	}
+	m, name, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return &Lab{m, name, mine}, nil
+}
+
+// Close gives the model back.
+func (l *Lab) Close() error { return l.Model.Close() }
+
+func open() (*llama.Model, string, error) {
 	path, err := llama.FindModel()
 	if err == nil {
 		m, err := llama.Load(path)
@@ -26,10 +51,51 @@ func Model() (*llama.Model, string, error) {
 	return m, fmt.Sprintf("random weights of the shape of SmolLM2-135M (%v)", err), failed
 }
 
+// Roof returns the roof under which a case runs. It panics where the machine has
+// no figures for its number of threads: they are 1 and that of all cores.
+func (l *Lab) Roof(c Case) Roof {
+	c = l.complete(c)
+	r, err := RoofOf(l.Machine, c.Threads, c.Model.WeightBytes())
+	if err != nil {
+		panic(arg.Errorf("threads", c.Threads, "%w", err))
+	}
+	return r
+}
+
+// Seconds returns the least time of a case's step, by counts and roof alone. It
+// panics as Roof does.
+func (l *Lab) Seconds(c Case) float64 { return l.Roof(c).Seconds(l.complete(c).Step()) }
+
+// Time takes the step of a case again and again.
+func (l *Lab) Time(c Case, o bench.Options) (bench.Result, error) { return l.complete(c).Time(o) }
+
+// Shares is [Case.Shares].
+func (l *Lab) Shares(c Case, d time.Duration) (llama.Shares, error) { return l.complete(c).Shares(d) }
+
+// FirstToken returns the least time to read a prompt of so many tokens.
+func (l *Lab) FirstToken(tokens int) float64 {
+	return l.Roof(Case{}).FirstToken(l.Model, tokens, llama.DefaultChunk, matmul.Float16)
+}
+
+// TimeFirstToken reads a prompt of so many tokens again and again.
+func (l *Lab) TimeFirstToken(tokens int, o bench.Options) (bench.Result, error) {
+	return TimeFirstToken(l.Model, tokens, o)
+}
+
+func (l *Lab) complete(c Case) Case {
+	if c.Model == nil {
+		c.Model = l.Model
+	}
+	if c.Threads == 0 {
+		c.Threads = slices.Max(Threads(l.Machine))
+	}
+	return c.complete()
+}
+
 // Ask has the lesson's model answer a question with the likeliest tokens, at most
 // so many, and writes them to w as they come.
 func Ask(w io.Writer, question string, tokens int) error {
-	m, name, err := Model()
+	m, name, err := open()
 	if err != nil {
 		return err
 	}
@@ -62,8 +128,8 @@ func Ask(w io.Writer, question string, tokens int) error {
 	return err
 }
 
-// Case is a step of decoding to be timed. What is zero is the usual: one
-// sequence, a context of one token, all cores, a cache in float16.
+// Case is a step of decoding. What is zero is the usual: the lab's model, one
+// sequence, a context of one token, all cores. The cache is in float16.
 type Case struct {
 	Model   *llama.Model
 	Batch   int
@@ -77,11 +143,6 @@ func (c Case) complete() Case {
 		c.Threads = runtime.GOMAXPROCS(0)
 	}
 	return c
-}
-
-// Roof returns the roof of a measured machine for the case's model and threads.
-func (c Case) Roof(m machine.Machine) (Roof, error) {
-	return RoofOf(m, c.complete().Threads, c.Model.WeightBytes())
 }
 
 // Step returns what the step reads and computes.
