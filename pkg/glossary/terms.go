@@ -413,4 +413,9 @@ var terms = []Term{
 		Name: "all-reduce", Forms: []string{"all-reduces"}, Chapter: 12,
 		Definition: "An **all-reduce** gives every chip the sum of a message of each. Round a ring of p chips, each sends $2(p-1)/p$ of the message, in $2(p-1)$ hops.",
 	},
+	{
+		Name: "quantisation", Forms: []string{"quantised", "quantise"}, Chapter: 13,
+		Definition: "**Quantisation** stores weights with fewer bits, and a scale for each group of them.",
+		Not:        []string{"quantization"},
+	},
 }

@@ -2,6 +2,7 @@ package lesson
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -44,4 +45,25 @@ func Progress(title string) func(done, total int) {
 			Text: fmt.Sprintf("%s [%s%s] %d of %d", title, strings.Repeat("#", filled), strings.Repeat(".", width-filled), done, total),
 		})
 	}
+}
+
+// Writer returns a writer whose text grows in one place of the cell's output while
+// it is being written.
+func Writer() io.Writer {
+	return &writer{id: fmt.Sprintf("memorywall-text-%d-%d", os.Getpid(), time.Now().UnixNano())}
+}
+
+type writer struct {
+	mu   sync.Mutex
+	id   string
+	text strings.Builder
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text.Write(p)
+	text := w.text.String()
+	screen.show(block{ID: w.id, HTML: `<div style="white-space:pre-wrap;line-height:1.5">` + esc(text) + `</div>`, Text: text})
+	return len(p), nil
 }

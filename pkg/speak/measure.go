@@ -82,6 +82,60 @@ func (l *Lab) TimeFirstToken(tokens int, o bench.Options) (bench.Result, error) 
 	return TimeFirstToken(l.Model, tokens, o)
 }
 
+// Sweep is what was predicted and what was measured, case by case, in ms. Measured
+// is the best sample.
+type Sweep struct{ Predicted, Measured []float64 }
+
+func (s *Sweep) add(predicted float64, result bench.Result) {
+	s.Predicted, s.Measured = append(s.Predicted, 1e3*predicted), append(s.Measured, 1e3*result.Min)
+}
+
+// Rates returns tokens per second for batches of these sizes.
+func (s Sweep) Rates(batches ...int) (predicted, measured []float64) {
+	for i, b := range batches {
+		predicted, measured = append(predicted, 1e3*float64(b)/s.Predicted[i]), append(measured, 1e3*float64(b)/s.Measured[i])
+	}
+	return predicted, measured
+}
+
+// sweep is how long the cases of a sweep are timed.
+var sweep = bench.Options{Samples: 7, MinTime: 20 * time.Millisecond}
+
+// Steps times the step of each case. It shows on progress, which may be nil, how
+// far it is.
+func (l *Lab) Steps(progress func(done, total int), cases ...Case) (Sweep, error) {
+	return each(progress, cases, func(c Case) (float64, bench.Result, error) {
+		result, err := l.Time(c, sweep)
+		return l.Seconds(c), result, err
+	})
+}
+
+// Prompts times the reading of prompts of so many tokens.
+func (l *Lab) Prompts(progress func(done, total int), tokens ...int) (Sweep, error) {
+	return each(progress, tokens, func(n int) (float64, bench.Result, error) {
+		result, err := l.TimeFirstToken(n, sweep)
+		return l.FirstToken(n), result, err
+	})
+}
+
+func each[T any](progress func(done, total int), all []T, time func(T) (float64, bench.Result, error)) (Sweep, error) {
+	var s Sweep
+	for i, c := range all {
+		if progress != nil {
+			progress(i, len(all))
+		}
+		predicted, result, err := time(c)
+		if err != nil {
+			return s, err
+		}
+		s.add(predicted, result)
+	}
+	if progress != nil {
+		progress(len(all), len(all))
+	}
+	return s, nil
+}
+
 func (l *Lab) complete(c Case) Case {
 	if c.Model == nil {
 		c.Model = l.Model
