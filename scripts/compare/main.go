@@ -139,7 +139,7 @@ func parse(args []string, help io.Writer) (choice, error) {
 	f.StringVar(&c.isa, "isa", "", "instruction set of our kernels, a `name` of: "+strings.Join(matmul.ISAs(), ", ")+" (default: the best)")
 	f.StringVar(&c.python, "python", "", "the `path` of a Python that has numpy (default: .venv/bin/python, then python3)")
 	f.StringVar(&c.core, "openblas-core", "", "the `name` of the kernel that OpenBLAS uses, its OPENBLAS_CORETYPE (default: its own choice)")
-	f.StringVar(&c.only, "only", "", "run only the shapes with this in their `name`, for instance \"float32 512x512x512, 1 thread\", or a group of them: "+strings.Join(slices.Sorted(maps.Keys(ops)), ", "))
+	f.StringVar(&c.only, "only", "", "run only the shapes with this in their `name`, for instance \"float32 512x512x512, 1 thread\", or a group of them: "+strings.Join(slices.Sorted(maps.Keys(ops)), ", ")+"; \"model\" times the language model against llama.cpp, in tokens/s")
 	f.StringVar(&c.table, "table", "", "print what the run in this `file` reached, in Markdown, and measure nothing")
 	f.Var((*command.Size)(&c.memory), "memory", "the most memory for weights on each side, a `size` such as 512MiB (default: 1GiB); at most a quarter of what is free")
 	if err := command.Parse(f, args, help, usage, legend); err != nil {
@@ -162,6 +162,9 @@ func parse(args []string, help io.Writer) (choice, error) {
 	}
 	if !slices.Contains(matmul.ISAs(), c.isa) {
 		return c, fmt.Errorf("--isa is %q: here it must be one of %s", c.isa, strings.Join(matmul.ISAs(), ", "))
+	}
+	if c.only == modelGroup {
+		return c, nil
 	}
 	all := allShapes(c.quick, c.host.GOMAXPROCS)
 	var err error
@@ -196,6 +199,9 @@ func printTable(w io.Writer, path string) error {
 
 // compare measures the shapes and prints them.
 func compare(ctx context.Context, c choice, stdout, stderr io.Writer) error {
+	if c.only == modelGroup {
+		return compareModel(ctx, c, stdout)
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would fall into somebody's turn
 
 	report := Report{Host: c.host, ISAs: matmul.ISAs()}
