@@ -22,4 +22,10 @@ func kernels64() []*kernel[float64] {
 	}
 }
 
-func weightKernels() []*weightKernel { return []*weightKernel{goWeightKernel()} }
+// weightKernels: weights are decoded and multiplied in plain Go; products with
+// many activations go through the microkernel of the name.
+func weightKernels() []*weightKernel {
+	neon := goWeightKernel()
+	neon.isa = "neon"
+	return []*weightKernel{neon, goWeightKernel()}
+}
