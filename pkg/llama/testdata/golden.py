@@ -92,11 +92,6 @@ def strings():
     return out
 
 
-def deltas(lists):
-    """Texts with their tokens, which a decoder can tell apart."""
-    return [[text, tokens] for text, tokens in lists]
-
-
 def tokens(path, texts):
     model = llama_cpp.Llama(path, vocab_only=True, verbose=False)
     got = [[t, model.tokenize(t.encode(), add_bos=False, special=False)] for t in texts]
