@@ -1051,7 +1051,7 @@ exec "$REAL_PYTHON" -c 'import time; time.sleep(120)' "$TMPDIR"
         return process, report.read_text(encoding="utf-8").splitlines()
 
     def alive(self, text):
-        out = subprocess.run(["ps", "-axww", "-o", "command="] if sys.platform == "darwin" else ["ps", "-eo", "args="],
+        out = subprocess.run(["ps", "-axww", "-o", "command="] if sys.platform == "darwin" else ["ps", "-ewwo", "args="],
                              capture_output=True, text=True, errors="replace").stdout
         return [line for line in out.splitlines() if text in line]
 
