@@ -17,6 +17,7 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +26,7 @@ import (
 	"text/tabwriter"
 
 	"memorywall/pkg/explore"
+	"memorywall/scripts/internal/command"
 )
 
 const usage = `usage: go run ./scripts/explorer [explorer [setting=value ...]]
@@ -40,27 +42,26 @@ settings and what these are at first.
 `
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	command.Plain(func(args []string, stdout, stderr io.Writer) int { return run(args, os.Stdin, stdout, stderr) })
 }
 
-// run returns the exit code: 0, or 2 for a mistake in the call.
+// run returns the exit code; see [command.Run].
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	var err error
-	switch {
-	case slices.Contains(args, "--help"), slices.Contains(args, "-h"):
-		_, err = io.WriteString(stdout, usage)
-	case len(args) == 0:
-		err = list(stdout)
-	case len(args) == 1 && args[0] == "--json":
-		err = answer(stdin, stdout)
-	default:
-		err = show(args[0], args[1:], stdout)
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "explorer: %v\n", err)
-		return 2
-	}
-	return 0
+	return command.Run("explorer", stderr, func() ([]string, error) {
+		if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+			io.WriteString(stdout, usage) //nolint:errcheck // the end of the run reports it
+			return nil, flag.ErrHelp
+		}
+		return args, nil
+	}, func(args []string) error {
+		switch {
+		case len(args) == 0:
+			return list(stdout)
+		case len(args) == 1 && args[0] == "--json":
+			return answer(stdin, stdout)
+		}
+		return show(args[0], args[1:], stdout)
+	})
 }
 
 func list(stdout io.Writer) error {
@@ -74,9 +75,16 @@ func list(stdout io.Writer) error {
 		for _, c := range view.Controls {
 			fmt.Fprintf(w, "    %s=%s\t%s\t%s\n", c.Key, c.Text, c.Label, c.Help)
 		}
-		w.Flush()
+		if err := w.Flush(); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// mistake is one in the call, as [fmt.Errorf] writes it.
+func mistake(format string, args ...any) error {
+	return command.Mistake(fmt.Errorf(format, args...).Error())
 }
 
 func show(name string, pairs []string, stdout io.Writer) error {
@@ -84,19 +92,19 @@ func show(name string, pairs []string, stdout io.Writer) error {
 	for _, pair := range pairs {
 		key, text, ok := strings.Cut(pair, "=")
 		if !ok {
-			return fmt.Errorf("argument is %q: it must be a setting, such as b=64", pair)
+			return mistake("argument is %q: it must be a setting, such as b=64", pair)
 		}
 		if _, twice := settings[key]; twice {
-			return fmt.Errorf("setting %q is there twice: give it once", key)
+			return mistake("setting %q is there twice: give it once", key)
 		}
 		settings[key] = text
 	}
 	view, err := explore.Draw(name, settings, explore.MostWidth)
 	if err != nil {
-		return err
+		return mistake("%w", err)
 	}
 	if len(view.Errors) > 0 {
-		return fmt.Errorf("%s", view.Errors[0].Message)
+		return mistake("%s", view.Errors[0].Message)
 	}
 	fmt.Fprintf(stdout, "%s\n%s\n", view.Title, view.Summary)
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
@@ -121,11 +129,11 @@ func answer(stdin io.Reader, stdout io.Writer) (err error) {
 		if err := in.Decode(&r); err == io.EOF {
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("request %d is no such JSON: %w", n, err)
+			return mistake("request %d is no such JSON: %w", n, err)
 		}
 		view, err := explore.Draw(r.Name, r.Settings, r.Width)
 		if err != nil {
-			return fmt.Errorf("request %d: %w", n, err)
+			return mistake("request %d: %w", n, err)
 		}
 		text, err := json.Marshal(view)
 		if err != nil {

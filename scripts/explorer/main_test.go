@@ -56,6 +56,32 @@ func TestShow(t *testing.T) {
 	}
 }
 
+// What a call holds reaches no terminal raw, nor in full length.
+func TestHostileNames(t *testing.T) {
+	evil := "\x1b[31m\u202e" + strings.Repeat("x", 5000)
+	for _, args := range [][]string{{evil}, {"tile", evil}, {"tile", evil + "=1"}, {"tile", "b=" + evil}, {"tile", evil + "=1", evil + "=2"}} {
+		code, stdout, stderr := call("", args...)
+		if code != 2 || stdout != "" || strings.ContainsAny(stderr, "\x1b\u202e") || len(stderr) > 1000 {
+			t.Errorf("%.40q: exit %d, %q, %.300q", args, code, stdout, stderr)
+		}
+	}
+}
+
+// What cannot be written is a failure and no mistake in the call.
+func TestFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	for _, args := range [][]string{{}, {"tile", "b=1"}, {"--json"}} {
+		var stderr strings.Builder
+		if code := run(args, strings.NewReader(`{"name":"tile"}`), full, &stderr); code != 1 || !strings.Contains(stderr.String(), "no space left") {
+			t.Errorf("%q: exit %d, %q", args, code, stderr.String())
+		}
+	}
+}
+
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"-h"}, {"decode", "--help"}, {"decode", "batch=0", "-h"}, {"--json", "--help"}} {
 		if code, stdout, stderr := call("", args...); code != 0 || stderr != "" || stdout != usage {

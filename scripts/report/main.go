@@ -1,7 +1,7 @@
 // Report prints every number that the lesson quotes, computed.
 //
 //	go run ./scripts/report              the report with its units, and then the
-//	                                     numbers of single chapters (ch00 to ch09)
+//	                                     numbers of single chapters (ch00 to ch13)
 //	go run ./scripts/report --json       the report alone as JSON: the keys and values
 //	                                     of pkg/facts/testdata/quoted_numbers.json
 //	go run ./scripts/report --all        every number by its key, one a line: those of
@@ -13,7 +13,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -29,7 +28,7 @@ import (
 )
 
 func main() {
-	command.Main(func(_ context.Context, args []string, stdout, stderr io.Writer) int {
+	command.Plain(func(args []string, stdout, stderr io.Writer) int {
 		return run(args, stdout, stderr, bench.FiveRates)
 	})
 }
@@ -75,7 +74,7 @@ const usage = "usage: go run ./scripts/report [[--all] [--json] | --time [--smal
 func parse(args []string, help io.Writer) (choice, error) {
 	c := choice{sizes: bench.DefaultSizes()}
 	f := flag.NewFlagSet("report", flag.ContinueOnError)
-	f.BoolVar(&c.all, "all", false, "print every number by its key, one a line: those of the report and those of single chapters (ch00 to ch09)")
+	f.BoolVar(&c.all, "all", false, "print every number by its key, one a line: those of the report and those of single chapters (ch00 to ch13)")
 	f.BoolVar(&c.json, "json", false, "print the numbers of the report, without those of single chapters, as JSON; with --all: every number, as one flat object")
 	f.BoolVar(&c.time, "time", false, "measure five rates of this machine and print them instead")
 	f.IntVar(&c.sizes.Small, "small", c.sizes.Small, "with --time: `side` of the small float64 matrices")

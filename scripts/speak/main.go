@@ -19,11 +19,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"runtime"
 	"strings"
-	"syscall"
 
 	"memorywall/pkg/llama"
 	"memorywall/pkg/machine"
@@ -33,10 +30,9 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr, machine.Mine)
-	stop()
-	os.Exit(code)
+	command.Main(func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+		return run(ctx, args, stdout, stderr, machine.Mine)
+	})
 }
 
 type choice struct {
@@ -91,8 +87,7 @@ func parse(args []string, help io.Writer) (choice, error) {
 	return c, nil
 }
 
-// run returns the exit code: 0, 1 for a failure, 2 for a mistake in the call,
-// 130 for an interrupt.
+// run returns the exit code; see [command.Run].
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, roof func(context.Context, machine.Options) (machine.Machine, error)) int {
 	return command.Run("speak", stderr, func() (choice, error) { return parse(args, stdout) }, func(c choice) error {
 		err := answer(ctx, c, stdout, stderr, roof)
@@ -175,7 +170,7 @@ func answer(ctx context.Context, c choice, stdout, stderr io.Writer, mine func(c
 	}
 	show := func(i int, text string) {
 		if i == 0 && !c.json {
-			io.WriteString(stdout, text) //nolint:errcheck // the end of the run reports it
+			io.WriteString(stdout, visible(stdout, text)) //nolint:errcheck // the end of the run reports it
 		}
 	}
 	u, stopped := r.Generate(ctx, kv, prompt, samplers, tokens, show)
@@ -194,10 +189,19 @@ func answer(ctx context.Context, c choice, stdout, stderr io.Writer, mine func(c
 		}
 		return stopped
 	}
-	if _, err := fmt.Fprintf(stdout, "\n\n%s", rep.lines()); err != nil {
+	if _, err := fmt.Fprintf(stdout, "\n\n%s", command.Line(rep.lines())); err != nil {
 		return err
 	}
 	return stopped
+}
+
+// visible returns what a model writes as a terminal may have it: a file of a
+// stranger must not steer the reader's. Elsewhere it stays as it is.
+func visible(stdout io.Writer, text string) string {
+	if command.Terminal(stdout) {
+		return command.Text(text)
+	}
+	return text
 }
 
 func (c choice) samplers() ([]*llama.Sampler, error) {

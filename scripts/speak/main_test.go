@@ -105,6 +105,23 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// What a model of a stranger writes does not steer a terminal, and elsewhere stays
+// as it is.
+func TestVisible(t *testing.T) {
+	const text = "a\tb\n\x1b[31m"
+	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // a character device, as terminals are
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer device.Close()
+	if got := visible(device, text); got != "a\tb\n\\x1b[31m" {
+		t.Errorf("%q", got)
+	}
+	if got := visible(&bytes.Buffer{}, text); got != text {
+		t.Errorf("%q", got)
+	}
+}
+
 // writer cancels after some text.
 type writer struct {
 	text   bytes.Buffer

@@ -38,9 +38,16 @@ func Mistake(why string) Stop { return Stop{mistake, why} }
 // Main runs a command with a context that an interrupt (Ctrl-C, SIGTERM) ends, and
 // what it prints checked: a full disk is a failure, also if run does not look.
 func Main(run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
-	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second interrupt ends what does not listen to the first
+	Plain(func(args []string, stdout, stderr io.Writer) int { return run(ctx, args, stdout, stderr) })
+}
+
+// Plain runs a command that has nothing to put away: an interrupt ends it where it
+// stands. What it prints is checked as in [Main].
+func Plain(run func(args []string, stdout, stderr io.Writer) int) {
 	out := &checked{w: os.Stdout}
-	code := run(ctx, os.Args[1:], out, os.Stderr)
+	code := run(os.Args[1:], out, os.Stderr)
 	if code == 0 && out.err != nil {
 		fmt.Fprintf(os.Stderr, "cannot write: %v\n", out.err)
 		code = failed
@@ -95,20 +102,44 @@ func Line(text string) string {
 	const longest = 400
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		var b strings.Builder
-		for _, r := range line {
-			if unicode.IsControl(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r) {
-				b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-				continue
-			}
-			b.WriteRune(r)
-		}
-		lines[i] = b.String()
+		lines[i] = spellOut(line, "")
 		if cut := []rune(lines[i]); len(cut) > longest {
 			lines[i] = string(cut[:longest]) + " …"
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Text returns a text of any length for a terminal, such as what a model writes: its
+// control characters but for new lines and tabs are spelt out.
+func Text(text string) string { return spellOut(text, "\n\t") }
+
+// spellOut spells out the control characters of a text, all but those to keep.
+func spellOut(text, keep string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if !strings.ContainsRune(keep, r) && (unicode.IsControl(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r)) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// ReadFile returns the content of a file that may have so many bytes. So a device
+// that never ends is an error and fills no memory.
+func ReadFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s has more than %s: too much for such a file", path, (*Size)(&most))
+	}
+	return text, err
 }
 
 // Parse reads the flags of f, which is made with [flag.ContinueOnError]. A call

@@ -10,7 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func TestRun(t *testing.T) {
@@ -101,6 +103,16 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(stdout, "much")
 			return 0
 		})
+	case "plain":
+		Plain(func(args []string, stdout, _ io.Writer) int {
+			fmt.Fprintln(stdout, "much")
+			select {} // an interrupt ends it all the same
+		})
+	case "deaf":
+		Main(func(_ context.Context, _ []string, stdout, _ io.Writer) int {
+			fmt.Fprintln(stdout, "much")
+			select {}
+		})
 	case "wait":
 		Main(func(ctx context.Context, _ []string, stdout, stderr io.Writer) int {
 			return Run("try", stderr, func() (int, error) { return 0, nil }, func(int) error {
@@ -148,6 +160,78 @@ func TestInterrupt(t *testing.T) {
 	}
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 || stderr.String() != "try: stopped, nothing was written\n" {
 		t.Errorf("%v, %q", err, stderr.String())
+	}
+}
+
+// Who does not listen to an interrupt is ended all the same: at the first with
+// Plain, at the second with Main.
+func TestInterruptOfTheDeaf(t *testing.T) {
+	for _, kind := range []string{"plain", "deaf"} {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "COMMAND_TEST="+kind)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 8)); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			cmd.Wait() //nolint:errcheck // its state is looked at
+			close(ended)
+		}()
+		signals := 0
+		for done := false; !done && signals < 200; signals++ {
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				break
+			}
+			select {
+			case <-ended:
+				done = true
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+		select {
+		case <-ended:
+		default:
+			cmd.Process.Kill() //nolint:errcheck // it is over
+			<-ended
+		}
+		if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signal() != syscall.SIGINT {
+			t.Errorf("%s: after %d interrupts it ended with %v", kind, signals, cmd.ProcessState)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	if got := Text("a\tb\nc\x1b[31m\r" + long); got != "a\tb\nc\\x1b[31m\\r"+long {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestReadFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("four"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := ReadFile(path, 4); err != nil || string(text) != "four" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := ReadFile(path, 3); err == nil || err.Error() != path+" has more than 3: too much for such a file" {
+		t.Error(err)
+	}
+	if _, err := os.Stat("/dev/zero"); err == nil {
+		if _, err := ReadFile("/dev/zero", 1<<10); err == nil || !strings.Contains(err.Error(), "/dev/zero has more than 1KiB") {
+			t.Error(err)
+		}
+	}
+	if _, err := ReadFile(path+"s", 4); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
 	}
 }
 
