@@ -88,6 +88,11 @@ func TestMaxRequests(t *testing.T) {
 	if got := setup("llama-3-70b", "H100 SXM", 1, "bf16").MaxContext(1); got != 0 {
 		t.Errorf("%d tokens beside weights that do not fit", got)
 	}
+	for batch, want := range map[int64]int64{1: 1024, 2000: 125} { // a table of 1024 positions; (80 − 3.1) GB over 2000 · 307,200 B
+		if got := setup("gpt-2-xl", "A100 80GB SXM", 1, "bf16").MaxContext(batch); got != want {
+			t.Errorf("batch %d: %d tokens, want %d", batch, got, want)
+		}
+	}
 	if got := setup("mistral-7b", "A100 80GB SXM", 1, "bf16").MaxContext(8); got != math.MaxInt64 {
 		t.Errorf("%d tokens with a window", got)
 	}

@@ -254,7 +254,8 @@ func (s Setup) MaxRequests(context int64) int64 {
 }
 
 // MaxContext returns the longest context of which a batch fits, 0 if there is
-// none, and math.MaxInt64 if the cache stops growing before the memory is full.
+// none, and math.MaxInt64 if the cache stops growing before the memory is full. A
+// model with a table of positions has no longer one than that.
 func (s Setup) MaxContext(batch int64) int64 {
 	arg.Size("serving", "batch", batch)
 	fits := func(context int64) (ok bool) {
@@ -268,6 +269,12 @@ func (s Setup) MaxContext(batch int64) int64 {
 		return 0
 	}
 	low, high := int64(1), int64(1)<<40 // tokens: beyond any memory and any window
+	if last := s.Model.Positions; last > 0 {
+		if fits(last) {
+			return last
+		}
+		high = last
+	}
 	if fits(high) {
 		return math.MaxInt64
 	}

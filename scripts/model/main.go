@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,9 +31,9 @@ import (
 	"memorywall/scripts/internal/command"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { command.Plain(run) }
 
-// run returns the exit code: 0, 1 for a failure, 2 for a mistake in the call.
+// run returns the exit code; see [command.Run].
 func run(args []string, stdout, stderr io.Writer) int {
 	return command.Run("model", stderr, func() (call, error) { return parse(args, stdout) }, func(c call) error {
 		if c.list {
@@ -48,8 +47,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 // packages of the model.
 func mistake(err error) error {
 	var wrong *roofline.Error
-	if errors.As(err, &wrong) {
+	var above *serving.AboveRoofError
+	switch {
+	case errors.As(err, &wrong):
 		return command.Mistake(strings.TrimPrefix(strings.TrimPrefix(wrong.Text, "serving: "), "transformer: "))
+	case errors.As(err, &above):
+		return command.Mistake("--measured: " + strings.TrimPrefix(above.Error(), "serving: "))
 	}
 	return err
 }
@@ -62,7 +65,10 @@ type call struct {
 	measured        float64 // tokens/s of all
 	watts, price    float64 // of one chip; price an hour
 	arithmetic      string
+	positions       int64 // that the model has a table of; 0: any number
 }
+
+const maxConfig = 16 << 20 // bytes: thousands of times what such a file has
 
 const usage = `usage: go run ./scripts/model --model NAME|--config FILE --chip NAME [--chips N] [--batch N] [--context N] [...]
        go run ./scripts/model --list`
@@ -124,7 +130,7 @@ func parse(args []string, help io.Writer) (call, error) {
 	case *model != "" && *config != "":
 		return c, errors.New("--model and --config are given: choose one")
 	case *config != "":
-		text, failed := os.ReadFile(*config)
+		text, failed := command.ReadFile(*config, maxConfig)
 		if failed != nil {
 			return c, failed
 		}
@@ -135,6 +141,12 @@ func parse(args []string, help io.Writer) (call, error) {
 		if c.setup.Model, err = transformer.FindPreset(*model); err != nil {
 			return c, fmt.Errorf("%w; --list lists them all, --config reads another", err)
 		}
+	}
+	if m := c.setup.Model; m.Positions > 0 {
+		if !given["context"] {
+			c.ask.Context = min(c.ask.Context, m.Positions)
+		}
+		c.positions = m.Positions
 	}
 	published, err := chips.Find(*chip)
 	if err != nil {
@@ -257,6 +269,9 @@ func (c call) count() (r report, err error) {
 	if err := inDomain(c.setup); err != nil {
 		return r, command.Mistake(err.Error())
 	}
+	if n := max(c.ask.Context, c.ask.Prompt); c.positions > 0 && n > c.positions {
+		return r, command.Mistake(fmt.Sprintf("context or prompt is %d: the table of positions of %s has %d", n, c.setup.Model.Name, c.positions))
+	}
 	s := c.setup
 	err = roofline.Maybe(func() { r.Answer = s.Answer(c.ask) })
 	if err != nil {
@@ -314,7 +329,7 @@ func (c call) answer(stdout io.Writer) error {
 	if c.ask.Batch == 1 {
 		requests = "request"
 	}
-	fmt.Fprintf(w, "%s on %d × %s%s, %d %s of %d tokens, arithmetic in %s\n", s.Model.Name, s.Chips, s.Chip.Name, how, c.ask.Batch, requests, c.ask.Context, r.Arithmetic)
+	fmt.Fprintf(w, "%s on %d × %s%s, %d %s of %d tokens, arithmetic in %s\n", command.Line(strings.ReplaceAll(s.Model.Name, "\n", " ")), s.Chips, s.Chip.Name, how, c.ask.Batch, requests, c.ask.Context, r.Arithmetic)
 	for _, row := range r.Rows(s, c.ask) {
 		fmt.Fprintf(w, "  %s\t%s\n", row.Label, row.Text)
 	}

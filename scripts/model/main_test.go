@@ -94,6 +94,71 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// What a file of a stranger says reaches no terminal raw, in the answer or an error,
+// and neither do names; a device that never ends fills no memory.
+func TestHostileNames(t *testing.T) {
+	text, err := os.ReadFile("../../pkg/transformer/testdata/llama-3-8b.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const evil = `"\u001b[31m\u202e\n` // escapes of JSON
+	named := write("named.json", strings.Replace(string(text), "{", `{"_name_or_path": `+evil+strings.Repeat("x", 5000)+`",`, 1))
+	for _, args := range [][]string{
+		{"--config", named, "--chip", "L4"},
+		{"--config", named, "--chip", "L4", "--json"},
+		{"--config", named, "--chip", "L4", "--chips", "2", "--split", "expert", "--link", "1"},
+		{"--config", write("kind.json", strings.Replace(string(text), `"LlamaForCausalLM"`, evil+strings.Repeat("x", 5000)+`"`, 1)), "--chip", "L4"},
+		{"--config", write("no.json", "\x1b[31m{"), "--chip", "L4"},
+		{"--config", filepath.Join(dir, "\x1b[31m"), "--chip", "L4"},
+		{"--model", "llama\x1b[31m\n\u202e" + strings.Repeat("x", 5000), "--chip", "L4"},
+		{"--model", "llama-3-8b", "--chip", "\x1b[31mL4"},
+		{"--model", "llama-3-8b", "--chip", "L4", "--weights", "\x1b[31m"},
+		{"--model", "llama-3-8b", "--chip", "L4", "--csv", "--sweep", "batch=\x1b"},
+		{"--\x1b[31m"},
+	} {
+		_, out, errs := call0(args...)
+		never := "\x1b\u202e"
+		if strings.HasPrefix(out, "{") { // JSON spells out what a program may not take
+			never = "\x1b"
+		}
+		if out+errs == "" || strings.ContainsAny(out+errs, never) {
+			t.Errorf("%.80q: %.200q, %.200q", args, out, errs)
+		}
+		for _, line := range strings.Split(out+errs, "\n") {
+			if len(line) > 600 && !strings.HasPrefix(out, "{") {
+				t.Errorf("%.80q: a line of %d bytes: %.100q", args, len(line), line)
+			}
+		}
+	}
+	if _, err := os.Stat("/dev/zero"); err == nil {
+		if code, _, errs := call0("--config", "/dev/zero", "--chip", "L4"); code != 2 || !strings.Contains(errs, "more than 16MiB") {
+			t.Errorf("%d: %s", code, errs)
+		}
+	}
+}
+
+// A model with a table of positions has no longer context, and is asked for none.
+func TestPositions(t *testing.T) {
+	v := count(t, "--model", "gpt-2-xl", "--chip", "L4")
+	near(t, "context", v["context"], 1024, 0)
+	near(t, "longest context", v["max_context"], 1024, 0)
+	for _, args := range [][]string{{"--context", "1025"}, {"--prompt", "2000"}} {
+		code, _, errs := call0(append([]string{"--model", "gpt-2-xl", "--chip", "L4"}, args...)...)
+		if code != 2 || !strings.Contains(errs, "is "+args[1]+": the table of positions of GPT-2 XL has 1024") {
+			t.Errorf("%v: %d, %s", args, code, errs)
+		}
+	}
+}
+
 func TestTextAndList(t *testing.T) {
 	code, out, errs := call0("--model", "llama-3-70b", "--chip", "H100 SXM", "--chips", "4", "--batch", "32", "--prompt", "2048", "--measured", "1000", "--price", "2")
 	for _, want := range []string{"at most 133 requests", "memory (of that time", "a chip sends", "125.8 MB", "what would help", "MBU", "J a token", "a million tokens", "time to first token"} {
@@ -172,7 +237,7 @@ func TestMistakes(t *testing.T) {
 		{with("--batch", "1.5"), "invalid value"},
 		{with("--hop", "-1s"), "hop is -1"},
 		{with("--measured", "NaN"), "--measured is NaN"},
-		{with("--measured", "400"), "times the bandwidth"},
+		{with("--measured", "400"), "--measured: the rate needs"},
 		{with("--json", "--csv"), "choose one"},
 		{with("--sweep", "batch"), "goes with --csv"},
 		{with("--csv", "--sweep", "bits"), "it must be batch, context or chips"},
