@@ -66,6 +66,9 @@ func init() {
 		add("ch11.kv_405b_16000", float64(transformer.Preset("llama-3-405b").KVBytes(16000, fp16))/gib)
 		add("ch11.tokens_16000", 16000)
 		add("ch11.published_405b", 15.38)
+		add("ch11.kv_405b_128000", float64(transformer.Preset("llama-3-405b").KVBytes(128_000, fp16))/gib)
+		add("ch11.tokens_128000", 128_000)
+		add("ch11.published_405b_long", 123.05)
 
 		one := s.Answer(serving.Ask{Batch: 1, Context: context, Prompt: 2048})
 		add("ch11.prompt", 2048)
@@ -126,7 +129,7 @@ func init() {
 		add("ch11.mix_bound_read", w/float64(q.Read))
 		const mixed = 97.92
 		add("ch11.mix_measured", mixed)
-		mbu, _ := serving.MBU(mixed, float64(q.Read), w)
+		mbu, _ := serving.MBU(mixed, float64(q.Active), w)
 		add("ch11.mix_mbu", mbu)
 		above, _ := serving.MBU(mixed, float64(q.Total), w)
 		add("ch11.mix_above", above)
@@ -155,6 +158,10 @@ func init() {
 
 		add("ch11.q1_bytes", float64(transformer.Preset("llama-3-70b").KVBytes(8*context, fp16))/gib)
 		add("ch11.q1_tokens", 8*context)
+		add("ch11.q1_long", float64(transformer.Preset("llama-3-70b").KVBytes(128_000, fp16))/gib)
+		ownHeads := transformer.Preset("llama-3-70b")
+		ownHeads.KVHeads = ownHeads.Heads
+		add("ch11.q1_own", float64(ownHeads.KVBytes(8*context, fp16)))
 		add("ch11.q1_published", 10.4)
 		add("ch11.q1_published_own", 32)
 		add("ch11.gib_power", 30)
@@ -164,10 +171,16 @@ func init() {
 		seventy.Storage = transformer.Same("FP8")
 		add("ch11.q2_requests_8", float64(seventy.MaxRequests(context)))
 		add("ch11.q2_published", 360)
-		v5e := func(n int64) float64 {
-			b, _ := transformer.MatrixBatch(1.97e14/8.2e11, n, n, transformer.Named("int8"), transformer.Named("bf16"))
+		matrixBatch := func(ridge float64, n int64, weights string) float64 {
+			b, _ := transformer.MatrixBatch(ridge, n, n, transformer.Named(weights), transformer.Named("bf16"))
 			return b
 		}
+		v5e := func(n int64) float64 { return matrixBatch(1.97e14/8.2e11, n, "int8") }
+		add("ch11.q3_small", v5e(1024))
+		add("ch11.q3_n_small", 1024)
+		add("ch11.q3_a100", matrixBatch(roofline.A100().Ridge(), 4096, "bf16"))
+		add("ch11.q3_a100_one", matrixBatch(roofline.A100().Ridge(), 4096, "int8"))
+		add("ch11.q3_a100_half", matrixBatch(roofline.A100().Ridge(), 4096, "int4"))
 		add("ch11.q3_batch", v5e(4096))
 		add("ch11.q3_whole", 137)
 		add("ch11.q3_limit", v5e(1<<60))
@@ -187,6 +200,10 @@ func init() {
 		add("ch11.q6_rate", 1900)
 		add("ch11.q6_watts", 400)
 		add("ch11.q6_tokens", 512)
+		add("ch11.q6_one", 1165)
+		add("ch11.q6_many", 22286)
+		add("ch11.q6_cost", serving.CostPerMillion(2, 1165))
+		add("ch11.q6_cost_many", serving.CostPerMillion(2, 22286))
 		tiny := seven.Decode(1, 1).Bytes(transformer.Same("FP16"))
 		add("ch11.q7_share", 100*tiny.Activations/tiny.Weights)
 		add("ch11.q7_batch", 512)
@@ -197,7 +214,16 @@ func init() {
 		add("ch11.q7_tenth", 0.1)
 		long := s
 		long.Storage.KV = transformer.Named("FP8")
-		add("ch11.q8_context", float64(s.MaxContext(8)))
-		add("ch11.q8_context_8", float64(long.MaxContext(8)))
+		add("ch11.q9_context", float64(s.MaxContext(8)))
+		add("ch11.q9_context_8", float64(long.MaxContext(8)))
+		tool := serving.Setup{Model: m, Storage: transformer.Same("BF16"), Chip: serving.On(chips.Named("H100 SXM"), "BF16"), Chips: 1}
+		tool.Chip.Peak /= 2
+		const tax = 32 * 10e-6
+		step := tool.Answer(serving.Ask{Batch: 1, Context: 2048, Prompt: 2048})
+		add("ch11.q8_published", 70.97)
+		add("ch11.q8_each", 1e3*((2*float64(m.Params().Total)+float64(m.KVBytes(2048, fp16)))/tool.Chip.Bandwidth+tax))
+		add("ch11.q8_tax", 1e3*tax)
+		add("ch11.q8_first_less", 1e3**step.TTFT)
+		add("ch11.q8_each_less", 1e3*(step.Memory+tax))
 	})
 }
