@@ -79,7 +79,7 @@ func rungs(f func(v *values, rate, intensity func(string) float64) error) func(*
 
 var (
 	hostThreads = regexp.MustCompile(`GOMAXPROCS (\d+)`)
-	hostL3      = regexp.MustCompile(`L3 (?:\d+ × )?(\d+) MiB`)
+	hostL3      = regexp.MustCompile(`L3 (\d+) MiB`)
 )
 
 // threads is how many threads the run could use.
@@ -223,10 +223,10 @@ var claims = map[string]claim{
 		}),
 	},
 	"rungs.tiles": {
-		says:  "The tiles carry the dot far to the right, and hardly higher.",
+		says:  "The tiles carry the dot far to the right, but no higher.",
 		cells: []string{"less-traffic", "whole-ladder"},
 		holds: rungs(func(_ *values, rate, intensity func(string) float64) error {
-			return errors.Join(over("intensity, tiled and reordered", intensity("tiled"), intensity("reordered"), 20), under("tiled and reordered", rate("tiled"), rate("reordered"), 1.5))
+			return errors.Join(over("intensity, tiled and reordered", intensity("tiled"), intensity("reordered"), 20), under("tiled and reordered", rate("tiled"), rate("reordered"), 1))
 		}),
 	},
 	"rungs.packed": {
@@ -244,7 +244,7 @@ var claims = map[string]claim{
 		}),
 	},
 	"rungs.right": {
-		says:  "It moves to the right as well, because its blocks are wider.",
+		says:  "It moves to the right as well: its blocks are wider, and its band of rows is higher.",
 		cells: []string{"into-registers", "whole-ladder"},
 		holds: rungs(func(_ *values, _, intensity func(string) float64) error {
 			return over("intensity, simd and packed", intensity("simd"), intensity("packed"), 1.05)
@@ -254,8 +254,8 @@ var claims = map[string]claim{
 		says:  "Two or more cores together are faster than one, as long as other programs leave them alone.",
 		cells: []string{"all-cores", "whole-ladder"},
 		holds: func(s *shown, _ map[string]*shown) error {
-			if s.threads() == 1 {
-				return nil
+			if s.threads() == 1 || strings.Contains(s.Doubts, "other programs took") {
+				return nil // as the sentence says
 			}
 			v := &values{s: s}
 			_, all := v.rung("parallel")
@@ -271,10 +271,10 @@ var claims = map[string]claim{
 		}),
 	},
 	"ladder.shape": {
-		says:  "From the second rung to the fourth the ladder goes to the right and gains less than a factor of two; then it goes up and gains more than ten.",
+		says:  "From the second rung to the fourth the ladder goes to the right and gains nothing; then it goes up, and one step gains more than a factor of ten.",
 		cells: []string{"whole-ladder"},
 		holds: rungs(func(_ *values, rate, intensity func(string) float64) error {
-			return errors.Join(over("intensity, packed and reordered", intensity("packed"), intensity("reordered"), 20), under("packed and reordered", rate("packed"), rate("reordered"), 2), over("simd and packed", rate("simd"), rate("packed"), 10))
+			return errors.Join(over("intensity, packed and reordered", intensity("packed"), intensity("reordered"), 20), under("packed and reordered", rate("packed"), rate("reordered"), 1), over("simd and packed", rate("simd"), rate("packed"), 10))
 		}),
 	},
 
@@ -407,11 +407,11 @@ var claims = map[string]claim{
 		},
 	},
 	"decode.free": {
-		says:  "At the left end more rows are nearly free: four of them take less than half as long again as one.",
+		says:  "At the left end more rows are cheap: sixteen of them take less than twice the time of one.",
 		cells: []string{"decode-curve"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
-			return errors.Join(v.err, under("time of four rows and of one", 4/v.at("4", "measured"), 1/v.at("1", "measured"), 1.5), v.err)
+			return errors.Join(v.err, under("time of sixteen rows and of one", 16/v.at("16", "measured"), 1/v.at("1", "measured"), 2), v.err)
 		},
 	},
 	"decode.end": {
@@ -443,26 +443,19 @@ var claims = map[string]claim{
 	},
 }
 
-// disturbed reports whether the figure itself says that other work got in its way:
-// then it may show anything, as the chapters say.
-func (s *shown) disturbed() bool {
-	return strings.Contains(s.Doubts, "disturbed the run") || strings.Contains(s.Doubts, "other programs")
-}
-
 // check returns what is wrong with a claim in one run, and whether the run shows
 // it at all.
 func (c claim) check(run map[string]*shown) (err error, known bool) {
 	for _, id := range c.cells {
 		if s := run[id]; s != nil {
-			if err := c.holds(s, run); err != nil && !s.disturbed() {
-				return err, true
-			}
-			return nil, true
+			return c.holds(s, run), true
 		}
 	}
 	return nil, false
 }
 
+// A claim holds in every run, disturbed or not: what a reader sees in the chapters
+// is one of them. And two runs at least must show it.
 func TestClaimsHoldInEveryRun(t *testing.T) {
 	all := allRuns(t)
 	for _, key := range sortedKeys(claims) {
@@ -470,10 +463,18 @@ func TestClaimsHoldInEveryRun(t *testing.T) {
 		if _, known := c.check(all["stored"]); !known {
 			t.Errorf("claim %s: no chapter shows one of the cells %q", key, c.cells)
 		}
+		shows := 0
 		for _, machine := range sortedKeys(all) {
-			if err, _ := c.check(all[machine]); err != nil {
+			err, known := c.check(all[machine])
+			if err != nil {
 				t.Errorf("claim %s: %q is not so on %s: %v", key, c.says, machine, err)
 			}
+			if known && !strings.HasPrefix(machine, "constructed") {
+				shows++
+			}
+		}
+		if shows < 2 {
+			t.Errorf("claim %s: %d measured runs show it: record one more", key, shows)
 		}
 	}
 }

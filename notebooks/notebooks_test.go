@@ -46,7 +46,7 @@ func (nb *notebook) problems(all []*notebook) []string {
 	var ps []string
 	for _, check := range []func(*notebook, func(string, ...any)){
 		checkFile, checkCells, checkOutputs, checkSetup, checkSections,
-		checkParameters, checkQuestions, checkFigures, checkCode, checkHosts, checkLists,
+		checkParameters, checkQuestions, checkFigures, checkCode, checkHosts, checkLists, checkLength,
 	} {
 		check(nb, func(format string, args ...any) { ps = append(ps, fmt.Sprintf(format, args...)) })
 	}
@@ -235,6 +235,21 @@ func checkSections(nb *notebook, bad func(string, ...any)) {
 		bad("the last cell must have the id keep, the heading \"## Keep this\" and one sentence in bold")
 	} else if sentenceEnd.MatchString(kept[0]) {
 		bad("cell %s: it keeps %q: that must be one sentence", last.ID, kept[0])
+	}
+}
+
+// maxWords is how much prose a chapter may have: its text without code and comments.
+const maxWords = 3000
+
+func checkLength(nb *notebook, bad func(string, ...any)) {
+	words := 0
+	for _, c := range nb.Cells {
+		if !c.code() {
+			words += len(strings.Fields(allComments.ReplaceAllString(fencedBlock.ReplaceAllString(string(c.Source), ""), "")))
+		}
+	}
+	if words > maxWords {
+		bad("%d words of prose: it may have %d", words, maxWords)
 	}
 }
 

@@ -215,6 +215,9 @@ func TestStructureFindsPlantedMistakes(t *testing.T) {
 				c.Source = lines(strings.ReplaceAll(string(c.Source), "> **Example.** ", "> "))
 			}
 		}, "has no line with numbers"},
+		"too long": {func(t *testing.T, nb *notebook) {
+			nb.cell(t, "idea").Source += lines(strings.Repeat(" word", maxWords))
+		}, "words of prose"},
 		"no rise":              {replace("q8", "(change the code)", "(compute)"), "they must rise"},
 		"no parameters":        {func(t *testing.T, nb *notebook) { delete(nb.cell(t, "try-roofline").Metadata, "tags") }, "no cell has the tag parameters"},
 		"no hint":              {replace("try-roofline", "// Try: ", "// "), "it must say // Try: …"},
