@@ -87,11 +87,12 @@
 
   /**
    * Ticks of a log axis: at powers of the base, as many as there is room for; a
-   * decade or two get 2 and 5 as well, and up to six get marks at every digit.
+   * decade or two get 2 and 5 as well, where those stand so many pixels apart,
+   * and up to six get marks at every digit.
    * (ECharts has ticks at powers alone, and labels the ends of an axis whatever
    * they are.)
    */
-  function logTicks(lo, hi, base, length) {
+  function logTicks(lo, hi, base, length, apart = 0) {
     const log = (v) => Math.log(v) / Math.log(base);
     const first = Math.ceil(log(lo) - 1e-9), last = Math.floor(log(hi) + 1e-9);
     const stride = Math.max(1, Math.ceil((last - first + 1) / Math.max(2, Math.floor(length / 46))));
@@ -104,7 +105,7 @@
       }
       return out;
     };
-    const labels = at(fine && log(hi / lo) < 2.01 && length > 230 ? [1, 2, 5] : [1]);
+    const labels = at(fine && log(hi / lo) < 2.01 && length > 230 && log(2) * length / log(hi / lo) > apart ? [1, 2, 5] : [1]);
     return { labels, marks: fine && last - first <= 6 ? at([1, 2, 3, 4, 5, 6, 7, 8, 9]) : labels };
   }
 
@@ -130,6 +131,7 @@
     const share = headroom / Math.max(length, 100); // of the axis, for text above what is highest
     if (given.type === "value") {
       out.splitNumber = Math.max(2, Math.round(length / (upright ? 50 : 90)));
+      out.axisLabel.hideOverlap = !upright; // beside long names of bars there may be room for two numbers only
       out.scale = !bars && !(lo >= 0 && lo < hi / 2) && !(hi <= 0 && hi > lo / 2);
       if (given.max === undefined && share > 0 && hi > lo) out.reach = hi + share * (hi - (out.scale ? lo : Math.min(lo, 0)));
       return out;
@@ -140,7 +142,7 @@
     out.min = given.min ?? Math.min(lo, (given.max ?? Infinity) / base);
     out.max = given.max ?? Math.max(hi, out.min * base);
     out.startValue = out.min; // of bars
-    const { labels, marks } = logTicks(out.min, out.max, base, length);
+    const { labels, marks } = logTicks(out.min, out.max, base, length, upright ? 0 : 3.5 * TEXT);
     out.axisLabel.customValues = labels;
     out.axisTick.customValues = marks;
     // ECharts puts a grid line at each mark. Only those at labels show.

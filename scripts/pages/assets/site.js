@@ -48,14 +48,15 @@
     menu.focus();
   });
 
-  // The section that is read: the last one whose heading has passed the upper
-  // third of the window.
+  // The section that is read: the last one whose heading has come to where a
+  // link to it leads, below the header. (Any lower, and a short section that a
+  // link led to would give way to the next one.)
   var links = all('#contents a[href^="#"]');
   var heads = links.map(function (link) { return one(decodeURIComponent(link.getAttribute("href").slice(1))); });
   var marked = null;
 
   function mark() {
-    var line = window.innerHeight / 3;
+    var line = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) + 48;
     var now = null;
     if (window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 2 && window.scrollY > 0) {
       now = links[links.length - 1];
