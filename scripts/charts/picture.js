@@ -143,6 +143,8 @@
     out.max = given.max ?? Math.max(hi, out.min * base);
     out.startValue = out.min; // of bars
     const { labels, marks } = logTicks(out.min, out.max, base, length, upright ? 0 : 3.5 * TEXT);
+    // ECharts compares ticks with powers of its own, which in some engines lie one bit inside.
+    [out.min, out.max] = [out.min * (1 - 1e-12), out.max * (1 + 1e-12)];
     out.axisLabel.customValues = labels;
     out.axisTick.customValues = marks;
     // ECharts puts a grid line at each mark. Only those at labels show.
