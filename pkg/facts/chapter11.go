@@ -129,7 +129,7 @@ func init() {
 		add("ch11.mix_bound_read", w/float64(q.Read))
 		const mixed = 97.92
 		add("ch11.mix_measured", mixed)
-		mbu, _ := serving.MBU(mixed, float64(q.Active), w)
+		mbu, _ := serving.MBU(mixed, float64(q.Read), w)
 		add("ch11.mix_mbu", mbu)
 		above, _ := serving.MBU(mixed, float64(q.Total), w)
 		add("ch11.mix_above", above)

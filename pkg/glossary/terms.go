@@ -357,12 +357,12 @@ var terms = []Term{
 	},
 	{
 		Name: "grouped heads", Chapter: 11,
-		Definition: "With **grouped heads** several heads ask their own queries but share keys and values. The cache is smaller by that factor.",
+		Definition: "With **grouped heads** several heads ask their own queries but share keys and values. The KV cache is smaller by the number of heads that share.",
 		Not:        []string{"grouped-query attention", "GQA"},
 	},
 	{
 		Name: "sliding window", Forms: []string{"sliding windows"}, Chapter: 11,
-		Definition: "A layer with a **sliding window** looks back on the last tokens alone, so its cache stops growing.",
+		Definition: "A layer with a **sliding window** looks back on the last tokens alone, so its KV cache stops growing.",
 	},
 	{
 		Name: "latent attention", Chapter: 11,

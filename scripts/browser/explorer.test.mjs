@@ -29,10 +29,14 @@ const explorers = allChapters().flatMap((chapter) =>
   ),
 );
 
+/** One of each kind, for a page of them all. */
+const kinds = explorers.filter(({ name }, i) => explorers.findIndex((other) => other.name === name) === i);
+
 /** A number of each explorer to drag, type and get wrong, and a value that follows from it. */
 const TRY = {
   roofline: { key: "m", typed: "1", says: "1", value: "intensity", wrong: "0", error: /^m, rows of A and C, is 0: it must be a whole number from 1 to 1,000,000/ },
   tile: { key: "b", typed: "64", says: "64", value: "loads", wrong: "0.5", error: /^b, tile size, is 0\.5: it must be a whole number from 1 to/ },
+  model: { key: "batch", typed: "64", says: "64", value: "all", wrong: "many", error: /^Batch, requests that share a step, is "many": it must be a whole number from 1 to/ },
   decode: { key: "batch", typed: "512", says: "512", value: "all", wrong: "many", error: /^Batch, requests that share a step, is "many": it must be a whole number from 1 to/ },
 };
 
@@ -214,13 +218,13 @@ async function linkOf(explorer) {
 // --------------------------------------------------------------- tests
 
 test("each explorer has its place in a chapter", () => {
-  assert.deepEqual(explorers.map(({ name }) => name).sort(), Object.keys(TRY).sort());
+  assert.deepEqual(kinds.map(({ name }) => name).sort(), Object.keys(TRY).sort());
 });
 
 inWindow("a page from the disk", (step) => {
   step("the explorers start", async (window, t) => {
-    await window.page.goto(write("page", explorers));
-    for (const { name } of explorers) {
+    await window.page.goto(write("page", kinds));
+    for (const { name } of kinds) {
       const explorer = Explorer.in(window, name);
       await explorer.live();
       assertWell(name, await explorer.look());
@@ -385,8 +389,8 @@ for (const theme of ["light", "dark"]) {
     inWindow(`${theme}, ${width} px`, (step) => {
       step("all can be read, and nothing is cut", async (window) => {
         await window.page.setViewportSize({ width, height: 900 });
-        await window.page.goto(write(`${theme}-${width}`, explorers, { theme }));
-        for (const { name } of explorers) {
+        await window.page.goto(write(`${theme}-${width}`, kinds, { theme }));
+        for (const { name } of kinds) {
           const explorer = Explorer.in(window, name);
           await explorer.live();
           const look = await explorer.look();
@@ -399,7 +403,7 @@ for (const theme of ["light", "dark"]) {
           document.body.setAttribute("data-jp-theme-light", String(dark));
           document.body.style.setProperty("--jp-layout-color0", dark ? "#ffffff" : "#111111");
         }, theme === "dark");
-        for (const { name } of explorers) {
+        for (const { name } of kinds) {
           await until(`${name} in the other theme`, async () => {
             const look = await Explorer.in(window, name).look();
             return look.paper === (theme === "dark" ? "rgb(255, 255, 255)" : "rgb(17, 17, 17)") && look.texts.every((colour) => contrast(colour, look.paper) >= 4.5);
@@ -427,7 +431,7 @@ inWindow("what can go wrong", (step) => {
   });
 
   step("a link with settings that cannot be right says so", async (window) => {
-    await window.page.goto(`${write("bad", explorers)}#tile?n=0&size=3`);
+    await window.page.goto(`${write("bad", kinds)}#tile?n=0&size=3`);
     const tile = Explorer.in(window, "tile");
     await tile.root.locator(".mwx-fields").waitFor();
     assert.match(await tile.error("n"), /^n, rows and columns of A, B and C, is 0: it must be/);
@@ -457,9 +461,9 @@ inWindow("what can go wrong", (step) => {
     const bare = join(folder, "bare");
     mkdirSync(bare, { recursive: true });
     for (const file of ["explorer.js", "explorer.css"]) copyFileSync(join(FOLDER, file), join(bare, file));
-    const address = write("without", explorers, { from: bare });
+    const address = write("without", kinds, { from: bare });
     await window.page.goto(address);
-    for (const { name } of explorers) {
+    for (const { name } of kinds) {
       const { root } = Explorer.in(window, name);
       await root.scrollIntoViewIfNeeded();
       await root.locator(".mwx-sorry").waitFor();
@@ -504,7 +508,7 @@ function randomSettings(view, next) {
 
 inWindow("parity", (step) => {
   step("the page shows what the Go packages give", async (window, t) => {
-    await window.page.goto(write("parity", explorers));
+    await window.page.goto(write("parity", kinds));
     await Explorer.in(window, "tile").live();
     const ask = (requests) =>
       window.page.evaluate((requests) => requests.map(({ name, settings, width }) => window.memorywallDraw(name, JSON.stringify(settings), width)), requests);

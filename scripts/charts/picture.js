@@ -71,6 +71,9 @@
     return [Math.min(...values), Math.max(...values)];
   }
 
+  /** A number without the last bit of a power or a quotient, in which engines differ: a tick at the end of an axis is not outside it. */
+  const exact = (v) => Number(v.toPrecision(15));
+
   /** Bounds of a log axis around lo to hi: powers of the base, or 1, 2 and 5 times one where that would leave much of a short axis empty. */
   function rounded(lo, hi, base, bars) {
     const log = (v) => Math.log(v) / Math.log(base);
@@ -101,7 +104,7 @@
     const at = (digits) => {
       const out = [];
       for (let k = first - 1; k <= last; k++) {
-        if ((k - first) % stride === 0) out.push(...digits.map((d) => Number((d * base ** k).toPrecision(12))).filter(inside));
+        if ((k - first) % stride === 0) out.push(...digits.map((d) => exact(d * base ** k)).filter(inside));
       }
       return out;
     };
@@ -139,8 +142,8 @@
     const base = given.logBase;
     if (share > 0) hi = Math.min(hi * Math.max(hi / lo, 2) ** share, 1e300);
     [lo, hi] = rounded(lo, hi, base, bars);
-    out.min = given.min ?? Math.min(lo, (given.max ?? Infinity) / base);
-    out.max = given.max ?? Math.max(hi, out.min * base);
+    out.min = given.min ?? exact(Math.min(lo, (given.max ?? Infinity) / base));
+    out.max = given.max ?? exact(Math.max(hi, out.min * base));
     out.startValue = out.min; // of bars
     const { labels, marks } = logTicks(out.min, out.max, base, length, upright ? 0 : 3.5 * TEXT);
     // ECharts compares ticks with powers of its own, which in some engines lie one bit inside.
