@@ -37,7 +37,7 @@ func One(pkg, what, text string, n int, names func(i int) []string) (int, error)
 		func(name []string) bool { return strings.Contains(strings.Join(name, ""), wanted) },
 		func(name []string) bool {
 			for _, word := range words(text) {
-				if !slices.ContainsFunc(tails(name), func(tail string) bool { return strings.HasPrefix(tail, word) }) {
+				if !slices.ContainsFunc(name, func(of string) bool { return begins(of, word) }) {
 					return false
 				}
 			}
@@ -83,6 +83,14 @@ func One(pkg, what, text string, n int, names func(i int) []string) (int, error)
 func words(name string) []string {
 	name = strings.ReplaceAll(strings.ToLower(name), "×", "x")
 	return strings.FieldsFunc(name, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+}
+
+// begins reports whether a word of a name begins with another, numbers whole:
+// 4 is no beginning of 405b.
+func begins(of, word string) bool {
+	rest, ok := strings.CutPrefix(of, word)
+	digit := func(c byte) bool { return '0' <= c && c <= '9' }
+	return ok && (rest == "" || !digit(word[len(word)-1]) || !digit(rest[0]))
 }
 
 // tails returns what is left of a name from each of its words on.

@@ -19,7 +19,7 @@ func TestOne(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"A100": "it fits more than one: NVIDIA A100 40GB SXM, NVIDIA A100 80GB SXM", "": "there is none", " - ": "there is none",
+		"sxm 4": "there is none", "A100": "it fits more than one: NVIDIA A100 40GB SXM, NVIDIA A100 80GB SXM", "": "there is none", " - ": "there is none",
 		"A100 90": "nearest are NVIDIA A100 40GB SXM, NVIDIA A100 80GB SXM", "mistral": "nearest are Mixtral 8×7B",
 	} {
 		if i, err := one(text); err == nil || !strings.Contains(err.Error(), want) {
