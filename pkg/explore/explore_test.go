@@ -11,6 +11,7 @@ import (
 	"math/rand"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -803,5 +804,103 @@ func TestModelIsServings(t *testing.T) {
 		if got := v.value(t, "bound").Text; got != a.Bound+"-bound" {
 			t.Errorf("%s: %s, want %s", v.Query, got, a.Bound)
 		}
+	}
+}
+
+// rects returns x, y, width and height of the rectangles of a colour.
+func rects(t *testing.T, picture, colour string) [][4]float64 {
+	t.Helper()
+	var all [][4]float64
+	for _, m := range regexp.MustCompile(`<rect x="([-0-9.]+)" y="([-0-9.]+)" width="([-0-9.]+)" height="([-0-9.]+)" fill="var\(--mw-`+colour+`\)"/>`).FindAllStringSubmatch(picture, -1) {
+		var r [4]float64
+		for i := range r {
+			r[i], _ = strconv.ParseFloat(m[1+i], 64)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// places returns where a text stands.
+func places(t *testing.T, picture, words string) [][2]float64 {
+	t.Helper()
+	var all [][2]float64
+	for _, m := range regexp.MustCompile(`<text x="([-0-9.]+)" y="([-0-9.]+)"[^>]*>`+regexp.QuoteMeta(words)+`</text>`).FindAllStringSubmatch(picture, -1) {
+		x, _ := strconv.ParseFloat(m[1], 64)
+		y, _ := strconv.ParseFloat(m[2], 64)
+		all = append(all, [2]float64{x, y})
+	}
+	return all
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 0.11 }
+
+// The bars below the roofline are as long as their times, from one line on, and
+// each has its name before it and its time behind it.
+func TestBarsAreToScale(t *testing.T) {
+	for _, traffic := range []string{"naive", "compulsory"} {
+		v := must(Draw("roofline", map[string]string{"traffic": traffic}, 760))
+		compute, memory := rects(t, v.SVG, "series-0"), rects(t, v.SVG, "series-1")
+		if len(compute) != 1 || len(memory) != 1 {
+			t.Fatalf("%d and %d bars", len(compute), len(memory))
+		}
+		var times [2]float64
+		for _, value := range v.Values {
+			if value.Key == "math" {
+				times[0] = value.Number
+			}
+			if value.Key == "trafficfloor" {
+				times[1] = value.Number
+			}
+		}
+		const room = 760 - 14 - 46 - 110
+		longest := max(times[0], times[1])
+		for i, bar := range [][4]float64{compute[0], memory[0]} {
+			if want := max(1, room*times[i]/longest); bar[0] != 62 || !near(bar[2], want) || bar[3] != 16 {
+				t.Errorf("%s: bar %d is at %v, and must be %.1f long from 62", traffic, i, bar, want)
+			}
+			if at := places(t, v.SVG, num.SI(times[i], "s")); !slices.ContainsFunc(at, func(p [2]float64) bool { return near(p[0], bar[0]+bar[2]+6) && near(p[1], bar[1]+12) }) {
+				t.Errorf("%s: the time of bar %d stands at %v", traffic, i, at)
+			}
+		}
+		if memory[0][1]-compute[0][1] != 24 {
+			t.Errorf("%s: the bars are at %v and %v", traffic, compute[0][1], memory[0][1])
+		}
+	}
+}
+
+// Tiles stand where their indices say, as large as they are: n = 10 in tiles of
+// 3 at its last step but one, A(3, 2) and B(2, 3) for C(3, 3), in squares of 240.
+func TestTilesAreToScale(t *testing.T) {
+	v := must(Draw("tile", map[string]string{"n": "10", "b": "3", "step": "63", "capacity": "1KiB"}, 760))
+	const left, top, right, low, one = 4, 20, 260, 296, 24.0 // the squares' corners, and an element
+	for _, c := range []struct {
+		colour string
+		want   [][4]float64
+	}{
+		{"loaded", [][4]float64{{right + 9*one, top + 6*one, one, 3 * one}, {left + 6*one, low + 9*one, 3 * one, one}}}, // B, A
+		{"held", [][4]float64{{right + 9*one, low + 9*one, one, one}}},
+		{"band", [][4]float64{{right + 9*one, top, one, 240}, {left, low + 9*one, 240, one}}},
+		{"stored", [][4]float64{{right, low, 240, 9 * one}, {right, low + 9*one, 9 * one, one}}},
+	} {
+		got := rects(t, v.SVG, c.colour)
+		for _, want := range c.want {
+			if !slices.ContainsFunc(got, func(r [4]float64) bool {
+				return near(r[0], want[0]) && near(r[1], want[1]) && near(r[2], want[2]) && near(r[3], want[3])
+			}) {
+				t.Errorf("%s: no rectangle %v among %v", c.colour, want, got)
+			}
+		}
+	}
+	for name, want := range map[string][2]float64{"B": {right, top - 6}, "A": {left, low - 6}, "C": {right, low - 6}} {
+		if at := places(t, v.SVG, name); !slices.Contains(at, want) {
+			t.Errorf("%s stands at %v, want %v", name, at, want)
+		}
+	}
+	// Three tiles of 3×3 elements of 2 bytes fill 54 of 1024 bytes: the bar of fast memory is 240 long.
+	third := 240 * 54.0 / 1024 / 3
+	bars := slices.DeleteFunc(rects(t, v.SVG, "loaded"), func(r [4]float64) bool { return r[3] != 22 })
+	if len(bars) != 2 || !near(bars[0][2], third) || !near(bars[1][0], left+third) {
+		t.Errorf("the bar of fast memory is %v, each third %.1f long", bars, third)
 	}
 }
