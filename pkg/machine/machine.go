@@ -28,7 +28,7 @@
 //	  levels               [Level]: name, threads, reported_bytes, from_bytes,
 //	                       to_bytes, bandwidth_bytes_per_s, and the rate of each loop
 //	  calls                [Call]: what starting work costs, by threads
-//	  tuning               [Choice]: constants of the multiplies that suit this machine
+//	  tuning               [Choice]: numbers of the multiplies that suit this machine
 //	  warnings             reasons for doubt
 //
 // A key may be added without a new version; readers ignore keys that they do
@@ -206,20 +206,6 @@ type Call struct {
 	Samples []float64 `json:"samples" min:"1"`
 }
 
-// Choice is a constant of a multiply that was tried in some values on this machine.
-// Nothing here reads it: it is an option of package matmul.
-type Choice struct {
-	Name  string  `json:"name" min:"1"` // for instance "avx512.streams"
-	Value int     `json:"value"`
-	Tried []Trial `json:"tried"`
-}
-
-// Trial is one of the values of a [Choice], with the seconds of its samples.
-type Trial struct {
-	Value   int       `json:"value"`
-	Samples []float64 `json:"samples_s" min:"1"`
-}
-
 // Validate returns an error that names the first figure that cannot be right. What
 // a figure must be stands in its tag: positive and finite, if there is none; with
 // min:"1" at least 1, and not empty; with min:"0" at least 0, and all that is in it.
@@ -254,7 +240,7 @@ func (d *Measured) Validate() error {
 		}
 	}
 	for i, c := range d.Tuning {
-		if !slices.ContainsFunc(c.Tried, func(t Trial) bool { return t.Value == c.Value }) {
+		if c.Tried != nil && !slices.ContainsFunc(c.Tried, func(t Trial) bool { return t.Value == c.Value }) {
 			err = cmp.Or(err, bad(fmt.Sprintf("tuning[%d].value", i), c.Value, "one of the values that were tried"))
 		}
 	}

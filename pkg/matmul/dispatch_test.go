@@ -50,9 +50,9 @@ func TestNew(t *testing.T) {
 		{blocks(4, 4, 8, 6, 4), "NC is 6"},
 		{blocks(4, 4, 8, 8, 6), "MC is 6"},
 		{blocks(5, 4, 8, 8, 5), "tiles of 5×4"},
-		{[]Option{Tuned(Tuning{Streams: 8, Ahead: 4})}, "tuning Reuse is 0: it must be from 1 to 256"},
-		{[]Option{Tuned(Tuning{Streams: 8, Ahead: 4, Reuse: 8, Depth: 3})}, "tuning Depth is 3: it must be 1, 2, 4 or 8"},
-		{[]Option{Tuned(Tuning{Rows: 65, Streams: 8, Ahead: 4, Reuse: 8, Depth: 8})}, "tuning Rows is 65"},
+		{[]Option{Tuned(Tuning{Streams: 8, Ahead: 4})}, "tuning depth is 0: it must be from 1 to 8"},
+		{[]Option{Tuned(Tuning{Streams: 8, Ahead: 4, Reuse: 8, Depth: 3})}, "tuning depth is 3: it must be 1, 2, 4 or 8"},
+		{[]Option{Tuned(Tuning{Rows: 65, Streams: 8, Ahead: 4, Reuse: 8, Depth: 8})}, "tuning rows is 65"},
 	} {
 		if _, err := New[float32](tc.opts...); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v: error %v, want %q", tc.opts, err, tc.want)

@@ -19,7 +19,11 @@ import (
 // A shape measured without OpenBLAS: every figure is there and makes sense, and
 // the row's JSON has the keys that readers of a stored run rely on.
 func TestMeasure(t *testing.T) {
-	m := &meter{ctx: context.Background(), isa: matmul.ISAs()[0], options: bench.Options{MinTime: time.Millisecond, Samples: 2}, memory: 1 << 20, host: machine.Host{LastLevels: []int64{1 << 20, 1 << 20}}}
+	tuning, err := matmul.DefaultTuning().With("streams", 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &meter{ctx: context.Background(), isa: matmul.ISAs()[0], tuning: tuning, options: bench.Options{MinTime: time.Millisecond, Samples: 2}, memory: 1 << 20, host: machine.Host{LastLevels: []int64{1 << 20, 1 << 20}}}
 	defer m.close()
 	for _, s := range []shape{
 		{op: "gemm", dtype: "float32", m: 48, n: 48, k: 48, threads: 1},
@@ -41,6 +45,9 @@ func TestMeasure(t *testing.T) {
 		}
 		if !(math.Abs(r.RatioPeak-r.Ours/r.Peak) <= 1e-12) || r.RatioOpenBLAS != nil || r.OpenBLAS != nil {
 			t.Errorf("%s: %+v", s, r)
+		}
+		if tuned := s.op == "gemm" && s.weights; (r.Tuned != nil) != tuned || strings.Contains(r.String(), "  tuned ") != tuned {
+			t.Errorf("%s: tuned is %v", s, r)
 		}
 		if s.weights && (!r.Resident) {
 			t.Errorf("%s: %d copies, resident %t: 1 MiB of weights where 4 MiB or more are asked for", s, r.Copies, r.Resident)
@@ -240,7 +247,7 @@ func TestOnly(t *testing.T) {
 // The whole product is verified before it is timed: an element that is wrong anywhere
 // ends the run.
 func TestWrongProduct(t *testing.T) {
-	m := &meter{ctx: context.Background(), isa: matmul.ISAs()[0], options: bench.Options{MinTime: time.Millisecond, Samples: 2}, memory: 1 << 20, host: machine.Host{LastLevels: []int64{1 << 20}}}
+	m := &meter{ctx: context.Background(), isa: matmul.ISAs()[0], options: bench.Options{MinTime: time.Millisecond, Samples: 2}, memory: 1 << 20, tuning: matmul.DefaultTuning(), host: machine.Host{LastLevels: []int64{1 << 20}}}
 	defer m.close()
 	right := ops["gemm"]
 	defer func() { ops["gemm"] = right }()

@@ -72,6 +72,10 @@ type Row struct {
 	Resident       bool     `json:"resident"`  // they may stay in the last-level cache
 	Turns          int      `json:"turns"`     // of each side
 
+	// Tuned is how many times as fast ours is, in the middle turn, as this machine's
+	// tuning makes it; null where that is the default or means nothing to the shape.
+	Tuned *float64 `json:"ratio_tuned,omitempty"`
+
 	Doubt string `json:"doubt,omitempty"` // why the row may be wrong
 
 	weights bool           // meant to be bound by memory
@@ -104,12 +108,13 @@ type choice struct {
 	isa, python, core string
 	only, table       string
 	memory            int64
+	tuning            matmul.Tuning
 	host              machine.Host
 	shapes            []shape
 }
 
 const usage = "usage: go run ./scripts/compare [--quick] [--json | --bench] [--only NAME] [--isa NAME] [--python PATH]\n" +
-	"                                [--openblas-core NAME] [--memory SIZE]\n" +
+	"                                [--openblas-core NAME] [--memory SIZE] [--tuning LIST]\n" +
 	"       go run ./scripts/compare --table FILE"
 
 const legend = `
@@ -123,7 +128,9 @@ The shapes that are meant to be bound by memory rotate over several matrices of
 weights. Their rows end, for instance, with "25.5 of 29.9 GB/s, 16 matrices": our
 best turn moved its operands once at 25.5 GB/s, and reading the weights alone, on
 as many threads, reached 29.9 GB/s. "resident in cache" says that the matrices
-are fewer than 4 times the last-level cache, so that some may stay in it.
+are fewer than 4 times the last-level cache, so that some may stay in it. Where
+go run ./scripts/roof found that another tuning than the default suits this machine,
+"tuned 1.05 ×" is what it makes of a row, in turn with the default.
 
 A row is doubtful if a median lies more than 20% below its best, or if the peak of
 several threads is below 1.3 times that of one thread before it, or below our rate: other work on
@@ -131,7 +138,7 @@ the machine, a changing clock and threads that share a core do that. A ?? marks
 such a row, in JSON the field "doubt", and in the table of --table "(doubtful)".`
 
 func parse(args []string, help io.Writer) (choice, error) {
-	c := choice{host: machine.ReadHost(), memory: 1 << 30}
+	c := choice{host: machine.ReadHost(), memory: 1 << 30, tuning: matmul.DefaultTuning()}
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
 	f.BoolVar(&c.quick, "quick", false, "fewer shapes and turns: under 40 seconds instead of under three minutes")
 	f.BoolVar(&c.json, "json", false, "print the run as JSON, for --table to read")
@@ -141,6 +148,7 @@ func parse(args []string, help io.Writer) (choice, error) {
 	f.StringVar(&c.core, "openblas-core", "", "the `name` of the kernel that OpenBLAS uses, its OPENBLAS_CORETYPE (default: its own choice)")
 	f.StringVar(&c.only, "only", "", "run only the shapes with this in their `name`, for instance \"float32 512x512x512, 1 thread\", or a group of them: "+strings.Join(slices.Sorted(maps.Keys(ops)), ", ")+"; \"model\" times the language model against llama.cpp, in tokens/s")
 	f.StringVar(&c.table, "table", "", "print what the run in this `file` reached, in Markdown, and measure nothing")
+	f.Var(&c.tuning, "tuning", "numbers of the multiplies of few rows to try beside the default, a `list` such as streams=8,ahead=4 (default: what the machine file holds)")
 	f.Var((*command.Size)(&c.memory), "memory", "the most memory for weights on each side, a `size` such as 512MiB (default: 1GiB); at most a quarter of what is free")
 	if err := command.Parse(f, args, help, usage, legend); err != nil {
 		return c, err
@@ -165,6 +173,9 @@ func parse(args []string, help io.Writer) (choice, error) {
 	}
 	if c.only == modelGroup {
 		return c, nil
+	}
+	if mine, err := machine.Load(machine.Path()); err == nil && machine.Other(mine, c.host) == "" && c.tuning == matmul.DefaultTuning() {
+		c.tuning = mine.Measured.TuningFor(c.isa)
 	}
 	all := allShapes(c.quick, c.host.GOMAXPROCS)
 	var err error
@@ -219,7 +230,7 @@ func compare(ctx context.Context, c choice, stdout, stderr io.Writer) error {
 	if text {
 		fmt.Fprintf(stdout, "%s\nOpenBLAS: %s\n", c.host, report.OpenBLAS)
 	}
-	m := &meter{ctx: ctx, isa: c.isa, blas: blas, options: options(c.quick), memory: c.memory, host: c.host}
+	m := &meter{ctx: ctx, isa: c.isa, tuning: c.tuning, blas: blas, options: options(c.quick), memory: c.memory, host: c.host}
 	defer m.close()
 	start := time.Now()
 	if text {
@@ -289,6 +300,9 @@ func (r Row) String() string {
 		if r.Resident {
 			note += ", resident in cache"
 		}
+	}
+	if r.Tuned != nil {
+		note += fmt.Sprintf("  tuned %.2f ×", *r.Tuned)
 	}
 	if r.Doubt != "" {
 		note += "  ?? doubtful: " + r.Doubt

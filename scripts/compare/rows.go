@@ -32,6 +32,7 @@ func (s shape) String() string {
 type job struct {
 	ours  bench.Case  // its Verify checks the whole product, and its work is that of the model
 	gonum *bench.Case // nil where there is none
+	tuned *bench.Case // ours as this machine's tuning makes it; nil where that is the same
 	// blas is the command that makes OpenBLAS ready for the same; "" where it has no
 	// such operation. first is the first element of its result with one of the copies.
 	blas  string
@@ -120,6 +121,7 @@ func options(quick bool) bench.Options {
 type meter struct {
 	ctx     context.Context
 	isa     string
+	tuning  matmul.Tuning
 	blas    *openBLAS // nil if missing
 	options bench.Options
 	memory  int64 // maximum bytes of weights on each side
@@ -188,6 +190,13 @@ func gemm[T matmul.Float](m *meter, s shape) (job, error) {
 	if side := max(s.m, s.n, s.k); side <= 1024 && s.threads != 1 { // it uses all cores by itself
 		c := bench.Multiply("gonum", s.m, s.n, s.k, bench.GonumThreads(s.m, s.n, s.threads), matmul.Gonum[T], b)
 		j.gonum = &c
+	}
+	if s.weights && m.tuning != matmul.DefaultTuning() {
+		if mul, err = matmul.New[T](matmul.ISA(m.isa), matmul.Threads(s.threads), matmul.Tuned(m.tuning)); err != nil {
+			return job{}, err
+		}
+		c := bench.Multiply(tunedName, s.m, s.n, s.k, s.threads, mul, b)
+		j.tuned = &c
 	}
 	j.blas = fmt.Sprintf("gemm %s %d %d %d %d", letter(s.dtype), s.m, s.n, s.k, j.copies)
 	j.first = func(copy int) (sum float64) {
@@ -267,6 +276,9 @@ func (m *meter) measure(s shape) (Row, error) {
 		return Row{}, err
 	}
 	cases := []bench.Case{j.ours, peak}
+	if j.tuned != nil {
+		cases = append(cases, *j.tuned)
+	}
 	if j.read != nil {
 		read, err := machine.Read(m.crew(s.threads), j.read)
 		if err != nil {
@@ -295,12 +307,16 @@ func (m *meter) measure(s shape) (Row, error) {
 		weights: s.weights, Turns: len(ours.Samples), Ours: ours.GFLOPS(), OursMedian: median(ours), OursGBps: ours.GBps(), Peak: top.GFLOPS()}
 	row.results = []bench.Result{ours}
 	for _, r := range results[2:] {
-		if r.Name == openBLASName {
+		switch r.Name {
+		case tunedName:
+			ratio := bench.Speedups(ours, r).Median
+			row.Tuned = &ratio
+		case openBLASName:
 			row.results = append(row.results, r)
 			ratio := r.Min / ours.Min
 			best, middle := row.Ours/ratio, row.Ours*ours.Min/r.Median
 			row.OpenBLAS, row.OpenBLASMedian, row.RatioOpenBLAS = &best, &middle, &ratio
-		} else {
+		default:
 			row.ReadGBps = r.GBps()
 		}
 	}
@@ -361,7 +377,10 @@ func (m *meter) bandwidth(threads int) (float64, error) {
 	return m.read[threads], nil
 }
 
-const openBLASName = "OpenBLAS"
+const (
+	openBLASName = "OpenBLAS"
+	tunedName    = "tuned"
+)
 
 // job returns a case for what the helper can do of a job. Its worker threads wait for
 // the next call in a busy loop, for about a tenth of a second: they would take the

@@ -26,6 +26,7 @@ import (
 
 	"memorywall/pkg/bench"
 	"memorywall/pkg/machine"
+	"memorywall/pkg/matmul"
 	"memorywall/scripts/internal/command"
 )
 
@@ -57,7 +58,8 @@ type choice struct {
 	given   map[string]string // the flags that were given, and their values
 }
 
-const usage = "usage: go run ./scripts/roof [--quick | --time D] [--threads N] [--memory SIZE] [--out FILE] [--json | --bench]\n" +
+const usage = "usage: go run ./scripts/roof [--quick | --time D] [--threads N] [--memory SIZE] [--tuning LIST] [--out FILE]\n" +
+	"                             [--json | --bench]\n" +
 	"       go run ./scripts/roof --compare FILE FILE"
 
 func parse(args []string, help io.Writer) (choice, error) {
@@ -72,6 +74,8 @@ func parse(args []string, help io.Writer) (choice, error) {
 	f.DurationVar(&c.options.Time, "time", 0, "how long to measure, for instance 60s")
 	f.IntVar(&c.options.Threads, "threads", 0, "how many threads \"all cores\" are (default: as many as may run at once)")
 	f.Var((*command.Size)(&c.options.MaxBytes), "memory", "the most memory to use, for instance 4GiB (default: what the roof of memory needs); never more than a quarter of what is free")
+	tuning := matmul.DefaultTuning()
+	f.Var(&tuning, "tuning", "numbers of the multiplies to keep, a `list` such as streams=8,ahead=4, where others are not to be tried")
 	f.BoolVar(&both, "compare", false, "print the two machine files that are named, and measure nothing")
 	if err := command.Parse(f, args, help, usage, ""); err != nil {
 		return c, err
@@ -94,6 +98,9 @@ func parse(args []string, help io.Writer) (choice, error) {
 	}
 	if quick && has("time") {
 		return c, errors.New("--quick and --time are given: choose one")
+	}
+	if has("tuning") {
+		c.options.Tuning = tuning
 	}
 	if quick {
 		c.options.Time = machine.QuickTime

@@ -144,6 +144,12 @@ func printMachine(w io.Writer, m machine.Machine) {
 				giga(v), giga(v*machine.WriteAllocate(machine.TriadLoop)))
 		}
 	}
+	if len(d.Tuning) > 0 {
+		fmt.Fprintln(w, "\nMultiplies of few rows: what suits this machine")
+	}
+	for _, c := range d.Tuning {
+		fmt.Fprintln(w, "  "+c.String())
+	}
 	if len(d.Warnings) > 0 {
 		fmt.Fprintln(w, "\nReasons for doubt")
 		for _, s := range d.Warnings {
