@@ -162,7 +162,7 @@ def test_386(go):
 
 
 def test_arm64(go):
-    """build for arm64, and vet what is written for it, on Linux and macOS"""
+    """build for arm64, vet what is written for it, on Linux and macOS, and run its kernels where there is an emulator (qemu-user)"""
     def files_of_packages(architecture, system):
         files = "{{.ImportPath}}\t{{.GoFiles}} {{.SFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}"
         return set(go("list", "-f", files, "./...", GOARCH=architecture, GOOS=system).splitlines())
@@ -174,6 +174,11 @@ def test_arm64(go):
         own = sorted(line.split("\t")[0] for line in files_of_packages("arm64", system) - usual)
         assert own, f"no package is written for {system}/arm64: this step would vet nothing"
         go("vet", *own, GOARCH="arm64", GOOS=system)
+    emulator = next(filter(None, map(shutil.which, ("qemu-aarch64-static", "qemu-aarch64"))), None)
+    if emulator and sys.platform.startswith("linux"):
+        kernels = "^(TestConformance|TestMatVec|TestWeights(Conformance|NotFinite|Mul))$//neon"
+        go("test", "-short", "-count=1", "-exec", emulator, "-run", kernels, "./pkg/matmul", GOARCH="arm64")
+        go("test", "-short", "-count=1", "-exec", emulator, "./pkg/probe", GOARCH="arm64")
 
 
 def test_isa(go):

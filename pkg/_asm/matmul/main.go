@@ -52,5 +52,6 @@ func main() {
 		weights("weights_avx2_amd64", avx2),
 		weights("weights_avx512_amd64", avx512),
 		writeNEON,
+		writeNEONWeights,
 	)
 }
