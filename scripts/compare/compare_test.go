@@ -30,6 +30,7 @@ func TestMeasure(t *testing.T) {
 		{op: "gemm", dtype: "float64", m: 4, n: 128, k: 128, threads: 2, weights: true},
 		{op: "gemv", dtype: "float32", m: 128, n: 1, k: 128, threads: 1, weights: true},
 		{op: "weights", dtype: "Q4_1", m: 2, n: 24, k: 64, threads: 1, weights: true},
+		{op: "weights", dtype: "BFloat16", m: 64, n: 24, k: 64, threads: 2, weights: true},
 		{op: "weights", dtype: "Q8_0 int8", m: 1, n: 24, k: 64, threads: 2, weights: true},
 		{op: "chain", dtype: "float32 team", m: 1, n: 32, k: 32, threads: 2},
 	} {
@@ -46,8 +47,12 @@ func TestMeasure(t *testing.T) {
 		if !(math.Abs(r.RatioPeak-r.Ours/r.Peak) <= 1e-12) || r.RatioOpenBLAS != nil || r.OpenBLAS != nil {
 			t.Errorf("%s: %+v", s, r)
 		}
-		if tuned := s.op == "gemm" && s.weights; (r.Tuned != nil) != tuned || strings.Contains(r.String(), "  tuned ") != tuned {
-			t.Errorf("%s: tuned is %v", s, r)
+		beside := map[string]string{"gemm true": "tuned", "weights true": "float32", "chain false": "without meeting"}[fmt.Sprint(s.op, " ", s.weights)]
+		if s.op == "weights" && s.m < packedRows {
+			beside = ""
+		}
+		if r.Beside != beside || (r.RatioBeside != nil) != (beside != "") || !strings.Contains(r.String(), beside) {
+			t.Errorf("%s: beside it is %q: %s", s, r.Beside, r)
 		}
 		if s.weights && (!r.Resident) {
 			t.Errorf("%s: %d copies, resident %t: 1 MiB of weights where 4 MiB or more are asked for", s, r.Copies, r.Resident)
@@ -72,9 +77,18 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// The table in this folder's README is what the stored run reached.
+// stored are the stored runs, in the order of the table.
+func stored(t *testing.T) []string {
+	paths, err := filepath.Glob("../../pkg/matmul/testdata/compare*.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d stored runs (%v)", len(paths), err)
+	}
+	return paths
+}
+
+// The table in this folder's README is what the stored runs reached.
 func TestREADME(t *testing.T) {
-	r, err := readReport("../../pkg/matmul/testdata/compare.json")
+	runs, err := readReports(stored(t)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,30 +96,38 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := table(r)
+	want := table(runs...)
 	if !strings.Contains(string(readme), want) {
-		t.Errorf("README.md has not this, which `go run ./scripts/compare --table pkg/matmul/testdata/compare.json` prints:\n%s", want)
-	}
-	if strings.Contains(want, "not measured") {
-		t.Errorf("the stored run lacks shapes:\n%s", want)
+		t.Errorf("README.md has not this, which `go run ./scripts/compare --table pkg/matmul/testdata/compare*.json` prints:\n%s", want)
 	}
 }
 
 func TestTable(t *testing.T) {
 	half, two := 0.5, 2.0
-	got := table(Report{Rows: []Row{
-		{Op: "gemm", DType: "float32", M: 512, N: 512, K: 512, Threads: 1, RatioOpenBLAS: &two, RatioPeak: 0.95},
-		{Op: "gemm", DType: "float32", M: 1024, N: 1024, K: 1024, Threads: 1, RatioOpenBLAS: &half, RatioPeak: 0.951},
-	}})
+	run := func(cpu string, rows ...Row) Report {
+		return Report{Host: machine.Host{CPU: cpu}, OpenBLAS: "some", Rows: rows}
+	}
+	big := Row{Op: "gemm", DType: "float32", ISA: "wide", M: 1024, N: 1024, K: 1024, Threads: 1, RatioOpenBLAS: &half, RatioPeak: 0.95}
+	other, narrow := big, big
+	other.M, other.N, other.K, other.RatioOpenBLAS = 512, 512, 512, &two
+	narrow.ISA, narrow.Doubt = "narrow", "so"
+	model := Report{Host: machine.Host{CPU: "one"}, Model: &ModelReport{ISA: "wide", Rows: []ModelRow{{What: "decode", Tokens: 64, Ratio: &two, OfRoof: 0.5}}}}
+	got := table(run("one", big), run("one", other, narrow), run("two", other), model)
 	for _, want := range []string{
-		"| float32, n = 512 to 4096, one thread | × OpenBLAS | 1.00 | 0.50 to 2.00 | short (1) |\n",
+		"- **A**: one", "Kernels: wide. OpenBLAS: some.\n- **B**: one", "\n- **C**: two",
+		"| work | figure | to reach | A | B | C |\n|---|---|---:|---:|---:|---:|\n",
+		"| float32, n = 512 to 4096, one thread | × OpenBLAS | 1.00 | 0.50 to 2.00 (short: 1) | 0.50 (doubtful) (short: 1) | 2.00 |\n",
 		"\nWhy it falls short:\n\n1. Within the noise",
-		"| float32, n = 512 to 4096, one thread | of the FMA peak | 0.92 | 0.95 | |\n",
-		"| float64, n = 512 to 4096, one thread | × OpenBLAS | 1.00 | not measured | |\n",
+		"| float32, n = 512 to 4096, one thread | of the FMA peak | 0.90 | 0.95 | 0.95 (doubtful) | 0.95 |\n",
+		"| the model writes 64 tokens | × llama.cpp | 2.00 | 2.00 | – | – |\n",
+		"| the same | of the roof | 0.70 | 0.50 (short) | – | – |\n",
 	} {
-		if !strings.Contains(strings.ReplaceAll(got, "|  |", "| |"), want) {
+		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+	if strings.Contains(got, "matrix–vector") {
+		t.Errorf("a line for what nobody measured:\n%s", got)
 	}
 }
 
@@ -159,11 +181,6 @@ func TestDoubt(t *testing.T) {
 		if got := summary(rows); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
 			t.Errorf("%q, want %q", got, want)
 		}
-	}
-
-	doubtful := Row{Op: "gemm", DType: "float32", M: 512, N: 512, K: 512, Threads: 1, RatioPeak: 0.95, Doubt: "so"}
-	if got, want := table(Report{Rows: []Row{doubtful}}), "| of the FMA peak | 0.92 | 0.95 (doubtful) |"; strings.Count(got, "(doubtful)") != 1 || !strings.Contains(got, want) {
-		t.Errorf("no %q, or more than one, in\n%s", want, got)
 	}
 }
 
@@ -224,7 +241,7 @@ func TestNamedPythonMustWork(t *testing.T) {
 
 func TestOnly(t *testing.T) {
 	all := allShapes(false, 2)
-	for only, want := range map[string]int{"": len(all), "512x512x512": 4, "512×512×512, 1 thread": 2, "gemv": 2, "4096x1x4096, 2": 1} {
+	for only, want := range map[string]int{"": len(all), "512x512x512": 4, "512×512×512, 1 thread": 2, "gemv": 3, "4096x1x4096, 2": 2} {
 		if got, err := choose(all, only); err != nil || len(got) != want {
 			t.Errorf("%q: %d shapes, %v, want %d", only, len(got), err, want)
 		}
@@ -253,7 +270,7 @@ func TestWrongProduct(t *testing.T) {
 	defer func() { ops["gemm"] = right }()
 	ops["gemm"] = func(m *meter, s shape) (job, error) {
 		j, err := right(m, s)
-		b, _ := weights[float32](m, s.k, s.n, 0)
+		b, _ := weights[float32](m, "ours", s.k, s.n, 0)
 		j.ours = bench.Multiply("ours", s.m, s.n, s.k, 1, func(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) error {
 			err := matmul.Multiply(m, n, k, a, lda, b, ldb, c, ldc)
 			c[len(c)-1]++
@@ -354,8 +371,8 @@ func TestNoStoredRun(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, %q", text, code, stdout, stderr)
 		}
 	}
-	code, stdout, stderr := call("--table", "../../pkg/matmul/testdata/compare.json")
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "| of the FMA peak |") || strings.Contains(stdout, "doubtful") {
+	code, stdout, stderr := call(append([]string{"--table"}, stored(t)...)...)
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "| of the FMA peak |") {
 		t.Errorf("exit %d, %q, %q", code, stdout, stderr)
 	}
 }

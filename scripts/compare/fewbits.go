@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -9,11 +10,6 @@ import (
 	"memorywall/pkg/bench"
 	"memorywall/pkg/matmul"
 )
-
-func init() {
-	ops["weights"] = fewBits // y[m×n] = x[m×k]·wᵀ with n×k weights of few bits
-	ops["chain"] = chain     // so many products in a row as a layer of a model has
-}
 
 // withInt8 ends the type of a row whose activations are rounded to 8 bits.
 const withInt8 = " int8"
@@ -62,7 +58,7 @@ func fewBits(m *meter, s shape) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	ring, err := weights[float32](m, 1, s.n*row/4, s.threads) // as many bytes
+	ring, err := weights[float32](m, "ours", 1, s.n*row/4, s.threads) // as many bytes
 	if err != nil {
 		return job{}, err
 	}
@@ -99,8 +95,25 @@ func fewBits(m *meter, s shape) (job, error) {
 			return checkFewBits(all[0], s.m, x, y, int8, exact)
 		},
 	}
+	if s.m < packedRows || format == matmul.Float32 {
+		return j, nil
+	}
+	plain, err := matmul.New[float32](opts[:2]...)
+	if err != nil {
+		return job{}, err
+	}
+	b, err := weights[float32](m, "float32", s.k, s.n, 0)
+	if err != nil {
+		return job{}, err
+	}
+	c := bench.Multiply("float32", s.m, s.n, s.k, s.threads, plain, b)
+	j.beside = &c
 	return j, nil
 }
+
+// packedRows is how many rows of activations make the weights worth decoding once for
+// all of them: a product in float32 is what that is held against.
+const packedRows = 64
 
 // checkFewBits verifies a whole product: exactly, or with activations of 8 bits against
 // the exact one, from which each may be off by M/254 times its weights.
@@ -198,18 +211,40 @@ func chain(m *meter, s shape) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	b, err := weights[float32](m, s.k, s.n, 0)
+	b, err := weights[float32](m, "ours", s.k, s.n, 0)
 	if err != nil {
 		return job{}, err
 	}
-	c := bench.Multiply("ours", s.m, s.n, s.k, s.threads, mul, b)
-	once := c.Run
-	c.Run = func() {
+	j := job{ours: bench.Multiply("ours", s.m, s.n, s.k, s.threads, mul, b), copies: 1}
+	once := j.ours.Run
+	j.ours.Run = func() {
 		for range chainLength {
 			once()
 		}
 	}
-	c.Work.FLOPs *= chainLength
-	c.Work.Bytes *= chainLength
-	return job{ours: c, copies: 1}, nil
+	j.ours.Work.FLOPs *= chainLength
+	j.ours.Work.Bytes *= chainLength
+	if s.threads == 1 || m.team == nil {
+		return j, nil
+	}
+	// The same work, each thread with columns of its own in all products: they meet at
+	// the end alone.
+	part := s.n / s.threads
+	alone, err := matmul.New[float32](matmul.ISA(m.isa), matmul.Threads(1))
+	if err != nil {
+		return job{}, err
+	}
+	a, w, c := bench.SmallInts(make([]float32, s.m*s.k)), b.Next(), make([]float32, s.m*s.n)
+	errs := make([]error, s.threads)
+	j.beside = &bench.Case{Name: "without meeting", Threads: s.threads, Work: bench.Work{FLOPs: 2 * chainLength * float64(s.m) * float64(part*s.threads) * float64(s.k)},
+		Run: func() {
+			m.team.Do(s.threads, func(i, _ int) {
+				for range chainLength {
+					errs[i] = alone(s.m, part, s.k, a, s.k, w[i*part:], s.n, c[i*part:], s.n)
+				}
+			})
+		},
+		Verify: func() error { return errors.Join(errs...) },
+	}
+	return j, nil
 }

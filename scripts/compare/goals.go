@@ -11,51 +11,43 @@ import (
 )
 
 // A goal is one line of the table in README.md: what was to be reached, in a
-// ratio, for some of the shapes.
+// ratio, for some of the rows.
 type goal struct {
 	work, what string
-	of         func(Row) bool
+	of         which
 	ratio      func(Row) float64 // NaN where it was not measured
 	min        float64
 	short      string // why, if it falls short
 }
 
-func square(dtype string, one bool, sizes ...int) func(Row) bool {
-	return func(r Row) bool {
-		for _, n := range sizes {
-			if r.Op == "gemm" && r.DType == dtype && r.M == n && r.N == n && r.K == n && one == (r.Threads == 1) {
-				return true
-			}
-		}
-		return false
-	}
+// which says what rows are meant: those of an operation and types, and of all threads
+// and sizes or of some.
+type which struct {
+	op      string
+	dtypes  []string
+	threads int   // 1, or 2 for all cores
+	square  []int // m = n = k
+	m       []int // with weights of many rows
+	n       int
 }
 
-func decode(rows ...int) func(Row) bool {
-	return func(r Row) bool {
-		for _, m := range rows {
-			if r.Op == "gemm" && r.M == m && r.N == 4096 && r.K == 4096 {
-				return true
-			}
-		}
-		return false
-	}
+func (w which) has(r Row) bool {
+	return r.Op == w.op && (w.dtypes == nil || slices.Contains(w.dtypes, r.DType)) &&
+		(w.threads == 0 || (w.threads == 1) == (r.Threads == 1)) &&
+		(w.square == nil || r.M == r.N && r.N == r.K && slices.Contains(w.square, r.M)) &&
+		(w.m == nil || r.N != r.M && slices.Contains(w.m, r.M)) && (w.n == 0 || w.n == r.N)
 }
 
-func toOpenBLAS(r Row) float64 {
-	if r.RatioOpenBLAS == nil {
+func orNaN(v *float64) float64 {
+	if v == nil {
 		return math.NaN()
 	}
-	return *r.RatioOpenBLAS
+	return *v
 }
 
-func toGonum(r Row) float64 {
-	if r.Gonum == nil {
-		return math.NaN()
-	}
-	return r.Ours / *r.Gonum
-}
-
+func toOpenBLAS(r Row) float64   { return orNaN(r.RatioOpenBLAS) }
+func toGonum(r Row) float64      { return r.Ours / orNaN(r.Gonum) }
+func toBeside(r Row) float64     { return orNaN(r.RatioBeside) }
 func toPeak(r Row) float64       { return r.RatioPeak }
 func toAttainable(r Row) float64 { return r.RatioAttainable }
 func toBandwidth(r Row) float64  { return r.OursGBps / r.ReadGBps }
@@ -64,82 +56,151 @@ const (
 	overBLAS = "× OpenBLAS"
 	ofPeak   = "of the FMA peak"
 	ofRoof   = "of attainable"
+	ofRead   = "of the read bandwidth"
 
 	whyPeak = "the peak is the best of many loops of milliseconds without a single load, and half of those reach nine tenths of it; " +
 		"loading A costs the tile about a tenth, packing and reading B from L2 the rest"
-	whySmall = "a call costs some nanoseconds for checks, and the edge tiles are not full"
-	whyKnee  = "arithmetic and traffic would have to overlap without a gap; each stretch of B is used for so few rows that their sums go to L2 and back"
+	whySmall  = "a call costs some nanoseconds for checks, and the edge tiles are not full"
+	whyKnee   = "arithmetic and traffic would have to overlap without a gap; each stretch of B is used for so few rows that their sums go to L2 and back"
+	whyThread = "threads that start and end a call some hundredths of its time apart"
 )
 
 func goals() []goal {
 	var all []goal
+	add := func(work, what string, of which, ratio func(Row) float64, min float64, short string) {
+		all = append(all, goal{work, what, of, ratio, min, short})
+	}
+	onThreads := []string{1: "one thread", 2: "all cores"}
 	for _, dtype := range []string{"float32", "float64"} {
-		for _, one := range []bool{true, false} {
-			threads, peak := "all cores", 0.90
-			if one {
-				threads, peak = "one thread", 0.92
-			}
-			work := fmt.Sprintf("%s, n = 512 to 4096, %s", dtype, threads)
-			of := square(dtype, one, 512, 1024, 2048, 4096)
-			all = append(all,
-				goal{work, overBLAS, of, toOpenBLAS, 1, "within the noise of a run of few turns"},
-				goal{work, ofPeak, of, toPeak, peak, whyPeak})
+		for threads := 1; threads <= 2; threads++ {
+			of := which{op: "gemm", dtypes: []string{dtype}, threads: threads, square: []int{512, 1024, 2048, 4096}}
+			work := fmt.Sprintf("%s, n = 512 to 4096, %s", dtype, onThreads[threads])
+			add(work, overBLAS, of, toOpenBLAS, 1, "within the noise of a run of few turns")
+			add(work, ofPeak, of, toPeak, 0.90, whyPeak)
+			of.square = []int{255, 1000, 1023}
+			add(fmt.Sprintf("%s, n = 255, 1000, 1023, %s", dtype, onThreads[threads]), overBLAS, of, toOpenBLAS, 1, "edge tiles are not full")
 		}
 	}
-	return append(all,
-		goal{"float32, n = 255, 1000, 1023, one thread", overBLAS, square("float32", true, 255, 1000, 1023), toOpenBLAS, 1, "edge tiles are not full"},
-		goal{"the same, all cores", overBLAS, square("float32", false, 255, 1000, 1023), toOpenBLAS, 1, "edge tiles are not full"},
-		goal{"float32, n = 16, 32, 64, 96", overBLAS, square("float32", true, 16, 32, 64, 96), toOpenBLAS, 1, whySmall},
-		goal{"m = 1, 2, 4 with 4096×4096 weights, all cores", ofRoof, decode(1, 2, 4), toAttainable, 0.90,
-			"threads that start and end a call some hundredths of its time apart"},
-		goal{"m = 4", overBLAS, decode(4), toOpenBLAS, 2.5, ""},
-		goal{"m = 8, 16", ofRoof, decode(8, 16), toAttainable, 0.70, whyKnee},
-		goal{"m = 32, 64", ofRoof, decode(32, 64), toAttainable, 0.90, whyKnee},
-		goal{"matrix–vector, 4096, all cores", "of the read bandwidth", func(r Row) bool { return r.Op == "gemv" && r.Threads > 1 }, toBandwidth, 0.95,
-			"threads that start and end a call some hundredths of its time apart"},
-		goal{"the same", overBLAS, func(r Row) bool { return r.Op == "gemv" && r.Threads > 1 }, toOpenBLAS, 1,
-			"OpenBLAS keeps its threads awake between calls; ours leave none behind"},
-		goal{"float32, n = 1024, all cores", "× gonum", square("float32", false, 1024), toGonum, 0, ""},
-	)
+	few := func(op string, dtypes []string, m ...int) which { return which{op: op, dtypes: dtypes, m: m, n: 4096} }
+	f32 := []string{"float32"}
+	both := []string{"float32", "float64"}
+	add("float32, n = 16, 32, 64, 96", overBLAS, which{op: "gemm", dtypes: f32, square: []int{16, 32, 64, 96}}, toOpenBLAS, 1.05, whySmall)
+	add("m = 1, 2, 4 with 4096×4096 weights, all cores", ofRead, few("gemm", both, 1, 2, 4), toBandwidth, 0.92, whyThread)
+	add("the same", overBLAS, few("gemm", both, 1, 2, 4), toOpenBLAS, 1, "")
+	add("m = 8, 16", ofRoof, few("gemm", both, 8, 16), toAttainable, 0.75, whyKnee)
+	add("m = 32, 64", ofRoof, few("gemm", both, 32, 64), toAttainable, 0.80, whyKnee)
+	add("matrix–vector, 4096, one thread", ofRead, which{op: "gemv", threads: 1}, toBandwidth, 0.92, "")
+	add("matrix–vector, 4096, all cores", ofRead, which{op: "gemv", threads: 2}, toBandwidth, 0.92, whyThread)
+	add("the same", overBLAS, which{op: "gemv", threads: 2}, toOpenBLAS, 1, "OpenBLAS keeps its threads awake between calls; ours leave none behind")
+	add("float32, n = 1024, all cores", "× gonum", which{op: "gemm", dtypes: f32, threads: 2, square: []int{1024}}, toGonum, 0, "")
+	for _, types := range [][]string{{"BFloat16", "Float16"}, {"Q8_0", "Q8_0 int8"}, {"Q4_0", "Q4_1"}, {"Q4_0 int8", "Q4_1 int8"}} {
+		name := strings.Join(types, ", ")
+		if types[0] != "Q4_0" { // its float32 arithmetic takes longer than its bytes
+			add(name+", m = 1", ofRead, which{op: "weights", dtypes: types, m: []int{1}}, toBandwidth, 0.85, "")
+		} else {
+			add(name+", m = 1", ofRead, which{op: "weights", dtypes: types, m: []int{1}}, toBandwidth, 0, "")
+		}
+		add(name+", m = 4, 16", ofRoof, few("weights", types, 4, 16), toAttainable, 0.75, "")
+		add(name+", m = 64", "× float32", few("weights", types, 64), toBeside, 0.85, "")
+	}
+	add("ten products of 576×576 in a row, on a team", "of the same without meeting", which{op: "chain", dtypes: []string{"float32 team"}}, toBeside, 0.90, "")
+	add("the model reads 512 tokens", "× llama.cpp", which{op: modelGroup, dtypes: []string{"prefill"}, m: []int{512}}, toOpenBLAS, 2, "")
+	add("the model writes 64 tokens", "× llama.cpp", which{op: modelGroup, dtypes: []string{"decode"}}, toOpenBLAS, 2, "")
+	add("the same", "of the roof", which{op: modelGroup, dtypes: []string{"decode"}}, toAttainable, 0.70, "")
+	return all
 }
 
-// table returns the goals and what a run reached, in Markdown.
-func table(r Report) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s. Kernels: %s. OpenBLAS: %s.\n\n", r.Host, isasOf(r.Rows), strings.Join(strings.Fields(r.OpenBLAS), " "))
-	b.WriteString("| work | figure | to reach | reached | |\n|---|---|---:|---:|---|\n")
-	var reasons []string
-	for _, g := range goals() {
-		low, high, doubtful := math.Inf(1), math.Inf(-1), ""
-		for _, row := range r.Rows {
-			if v := g.ratio(row); g.of(row) && !math.IsNaN(v) {
-				low, high = min(low, v), max(high, v)
-				if row.Doubt != "" {
-					doubtful = " (doubtful)"
-				}
+// A column of the table is what the stored runs of one machine reached with one
+// instruction set.
+type column struct {
+	about string
+	rows  []Row
+}
+
+// columnsOf puts the runs together, by machine and instruction set, in their order.
+func columnsOf(runs []Report) []*column {
+	var all []*column
+	byKey := map[string]*column{}
+	for _, r := range runs {
+		rows := r.Rows
+		if r.Model != nil {
+			for _, x := range r.Model.Rows {
+				rows = append(rows, Row{Op: modelGroup, DType: x.What, M: x.Tokens, Threads: x.Threads, ISA: r.Model.ISA, RatioOpenBLAS: x.Ratio, RatioAttainable: x.OfRoof})
 			}
 		}
-		want, got, note := "–", "not measured", ""
+		for _, row := range rows {
+			key := r.Host.CPU + row.ISA
+			if byKey[key] == nil {
+				byKey[key] = &column{about: fmt.Sprintf("%s. Kernels: %s. OpenBLAS: %s", r.Host, row.ISA, strings.Join(strings.Fields(r.OpenBLAS), " "))}
+				all = append(all, byKey[key])
+			}
+			byKey[key].rows = append(byKey[key].rows, row)
+		}
+	}
+	return all
+}
+
+// none stands for what a run did not measure.
+const none = "–"
+
+// reached returns the range of a goal's ratios in the rows and whether it falls short
+// of the goal.
+func (g goal) reached(rows []Row) (text string, short bool) {
+	low, high, doubtful := math.Inf(1), math.Inf(-1), ""
+	for _, row := range rows {
+		if v := g.ratio(row); g.of.has(row) && !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+			if row.Doubt != "" {
+				doubtful = " (doubtful)"
+			}
+		}
+	}
+	if low > high {
+		return none, false
+	}
+	text = fmt.Sprintf("%.2f", low)
+	if top := fmt.Sprintf("%.2f", high); top != text {
+		text += " to " + top
+	}
+	return text + doubtful, math.Round(low*100)/100 < g.min
+}
+
+// table returns the goals and what the runs reached, in Markdown.
+func table(runs ...Report) string {
+	var b strings.Builder
+	columns := columnsOf(runs)
+	head, line := "| work | figure | to reach |", "|---|---|---:|"
+	for i, c := range columns {
+		fmt.Fprintf(&b, "- **%c**: %s.\n", 'A'+i, c.about)
+		head += fmt.Sprintf(" %c |", 'A'+i)
+		line += "---:|"
+	}
+	fmt.Fprintf(&b, "\n%s\n%s\n", head, line)
+	var reasons []string
+	for _, g := range goals() {
+		want := none
 		if g.min > 0 {
 			want = fmt.Sprintf("%.2f", g.min)
 		}
-		if low <= high {
-			got = fmt.Sprintf("%.2f", low)
-			if top := fmt.Sprintf("%.2f", high); top != got {
-				got += " to " + top
-			}
-			got += doubtful
-			if math.Round(low*100)/100 < g.min {
-				note = "short"
+		cells, measured := "", false
+		for _, c := range columns {
+			text, short := g.reached(c.rows)
+			measured = measured || text != none
+			if short {
+				mark := "short"
 				if g.short != "" {
 					if !slices.Contains(reasons, g.short) {
 						reasons = append(reasons, g.short)
 					}
-					note = fmt.Sprintf("short (%d)", slices.Index(reasons, g.short)+1)
+					mark = fmt.Sprintf("short: %d", slices.Index(reasons, g.short)+1)
 				}
+				text += " (" + mark + ")"
 			}
+			cells += " " + text + " |"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", g.work, g.what, want, got, note)
+		if measured {
+			fmt.Fprintf(&b, "| %s | %s | %s |%s\n", g.work, g.what, want, cells)
+		}
 	}
 	if len(reasons) > 0 {
 		b.WriteString("\nWhy it falls short:\n\n")
@@ -150,33 +211,26 @@ func table(r Report) string {
 	return b.String()
 }
 
-func isasOf(rows []Row) string {
-	var all []string
-	for _, r := range rows {
-		if len(all) == 0 || all[len(all)-1] != r.ISA {
-			all = append(all, r.ISA)
+// readReports reads stored runs.
+func readReports(paths ...string) ([]Report, error) {
+	all := make([]Report, len(paths))
+	for i, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		r := &all[i]
+		if err = json.Unmarshal(text, r); err == nil {
+			switch {
+			case r.Host.Arch == "":
+				err = errors.New("it has no host")
+			case len(r.Rows) == 0 && r.Model == nil:
+				err = errors.New("it has no rows")
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s is not a stored run of compare (%w): go run ./scripts/compare --json > FILE makes one", path, err)
 		}
 	}
-	return strings.Join(all, ", ")
-}
-
-// readReport reads a stored run.
-func readReport(path string) (Report, error) {
-	var r Report
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return r, err
-	}
-	if err = json.Unmarshal(text, &r); err == nil {
-		switch {
-		case r.Host.Arch == "":
-			err = errors.New("it has no host")
-		case len(r.Rows) == 0:
-			err = errors.New("it has no rows")
-		}
-	}
-	if err != nil {
-		return r, fmt.Errorf("%s is not a stored run of compare (%w): go run ./scripts/compare --json > FILE makes one", path, err)
-	}
-	return r, nil
+	return all, nil
 }

@@ -2,12 +2,12 @@
 // that numpy bundles) and gonum, in turn within one run, and against this
 // machine's own roofs, measured in the same run.
 //
-//	go run ./scripts/compare                about two and a half minutes
+//	go run ./scripts/compare                about five minutes
 //	go run ./scripts/compare --quick        half a minute, fewer shapes and turns
 //	go run ./scripts/compare --only gemv    one group of rows
 //	go run ./scripts/compare --json > FILE  store a run
 //	go run ./scripts/compare --bench > FILE the samples, for benchstat
-//	go run ./scripts/compare --table FILE   print what a stored run reached
+//	go run ./scripts/compare --table FILE…  print what stored runs reached
 //
 // The last form prints the table in README.md. --help tells the other flags and
 // what the columns are. Rows that other work on the machine or a changing clock
@@ -72,9 +72,10 @@ type Row struct {
 	Resident       bool     `json:"resident"`  // they may stay in the last-level cache
 	Turns          int      `json:"turns"`     // of each side
 
-	// Tuned is how many times as fast ours is, in the middle turn, as this machine's
-	// tuning makes it; null where that is the default or means nothing to the shape.
-	Tuned *float64 `json:"ratio_tuned,omitempty"`
+	// Beside is another way of ours to the same result, and RatioBeside how many times
+	// as fast ours is in the middle turn; null where there is none.
+	Beside      string   `json:"beside,omitempty"`
+	RatioBeside *float64 `json:"ratio_beside,omitempty"`
 
 	Doubt string `json:"doubt,omitempty"` // why the row may be wrong
 
@@ -88,6 +89,7 @@ type Report struct {
 	OpenBLAS string       `json:"openblas"` // version and kernel, or why it is missing
 	ISAs     []string     `json:"isas"`
 	Rows     []Row        `json:"rows"`
+	Model    *ModelReport `json:"model,omitempty"`
 }
 
 func main() { command.Main(run) }
@@ -95,8 +97,12 @@ func main() { command.Main(run) }
 // run returns the exit code; see [command.Run].
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return command.Run("compare", stderr, func() (choice, error) { return parse(args, stdout) }, func(c choice) error {
-		if c.table != "" {
-			return printTable(stdout, c.table)
+		if c.table != nil {
+			runs, err := readReports(c.table...)
+			if err == nil {
+				_, err = io.WriteString(stdout, table(runs...))
+			}
+			return err
 		}
 		return compare(ctx, c, stdout, stderr)
 	})
@@ -106,7 +112,8 @@ type choice struct {
 	quick, json       bool
 	bench             bool
 	isa, python, core string
-	only, table       string
+	only              string
+	table             []string // files
 	memory            int64
 	tuning            matmul.Tuning
 	host              machine.Host
@@ -115,7 +122,7 @@ type choice struct {
 
 const usage = "usage: go run ./scripts/compare [--quick] [--json | --bench] [--only NAME] [--isa NAME] [--python PATH]\n" +
 	"                                [--openblas-core NAME] [--memory SIZE] [--tuning LIST]\n" +
-	"       go run ./scripts/compare --table FILE"
+	"       go run ./scripts/compare --table FILE…"
 
 const legend = `
 Rates are in GFLOP/s. "ours" and "openblas" are the best turn and "median" is the
@@ -128,9 +135,10 @@ The shapes that are meant to be bound by memory rotate over several matrices of
 weights. Their rows end, for instance, with "25.5 of 29.9 GB/s, 16 matrices": our
 best turn moved its operands once at 25.5 GB/s, and reading the weights alone, on
 as many threads, reached 29.9 GB/s. "resident in cache" says that the matrices
-are fewer than 4 times the last-level cache, so that some may stay in it. Where
-go run ./scripts/roof found that another tuning than the default suits this machine,
-"tuned 1.05 ×" is what it makes of a row, in turn with the default.
+are fewer than 4 times the last-level cache, so that some may stay in it. "1.05 ×
+float32" says that ours, in the middle turn, is so many times as fast as another
+way of ours: weights in float32, a chain whose threads never meet, products one by
+one, or the tuning that go run ./scripts/roof found, where it is not the default.
 
 A row is doubtful if a median lies more than 20% below its best, or if the peak of
 several threads is below 1.3 times that of one thread before it, or below our rate: other work on
@@ -140,27 +148,28 @@ such a row, in JSON the field "doubt", and in the table of --table "(doubtful)".
 func parse(args []string, help io.Writer) (choice, error) {
 	c := choice{host: machine.ReadHost(), memory: 1 << 30, tuning: matmul.DefaultTuning()}
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
-	f.BoolVar(&c.quick, "quick", false, "fewer shapes and turns: under 40 seconds instead of under three minutes")
+	f.BoolVar(&c.quick, "quick", false, "fewer shapes and turns: under a minute instead of about five")
 	f.BoolVar(&c.json, "json", false, "print the run as JSON, for --table to read")
 	f.BoolVar(&c.bench, "bench", false, "print the samples in the Go benchmark format, for benchstat to read")
 	f.StringVar(&c.isa, "isa", "", "instruction set of our kernels, a `name` of: "+strings.Join(matmul.ISAs(), ", ")+" (default: the best)")
 	f.StringVar(&c.python, "python", "", "the `path` of a Python that has numpy (default: .venv/bin/python, then python3)")
 	f.StringVar(&c.core, "openblas-core", "", "the `name` of the kernel that OpenBLAS uses, its OPENBLAS_CORETYPE (default: its own choice)")
 	f.StringVar(&c.only, "only", "", "run only the shapes with this in their `name`, for instance \"float32 512x512x512, 1 thread\", or a group of them: "+strings.Join(slices.Sorted(maps.Keys(ops)), ", ")+"; \"model\" times the language model against llama.cpp, in tokens/s")
-	f.StringVar(&c.table, "table", "", "print what the run in this `file` reached, in Markdown, and measure nothing")
+	stored := f.String("table", "", "print what the runs in this `file` and those named after it reached, in Markdown, and measure nothing")
 	f.Var(&c.tuning, "tuning", "numbers of the multiplies of few rows to try beside the default, a `list` such as streams=8,ahead=4 (default: what the machine file holds)")
 	f.Var((*command.Size)(&c.memory), "memory", "the most memory for weights on each side, a `size` such as 512MiB (default: 1GiB); at most a quarter of what is free")
 	if err := command.Parse(f, args, help, usage, legend); err != nil {
 		return c, err
 	}
-	if err := command.OnlyFlags(f); err != nil {
-		return c, err
-	}
-	if c.table != "" {
+	if *stored != "" {
 		if f.NFlag() > 1 {
 			return c, errors.New("--table goes with no other flag")
 		}
+		c.table = append([]string{*stored}, f.Args()...)
 		return c, nil
+	}
+	if err := command.OnlyFlags(f); err != nil {
+		return c, err
 	}
 	if c.json && c.bench {
 		return c, errors.New("--json and --bench are given: choose one")
@@ -199,15 +208,6 @@ func choose(all []shape, only string) ([]shape, error) {
 	return chosen, nil
 }
 
-func printTable(w io.Writer, path string) error {
-	r, err := readReport(path)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, table(r))
-	return err
-}
-
 // compare measures the shapes and prints them.
 func compare(ctx context.Context, c choice, stdout, stderr io.Writer) error {
 	if c.only == modelGroup {
@@ -224,7 +224,7 @@ func compare(ctx context.Context, c choice, stdout, stderr io.Writer) error {
 		report.OpenBLAS = "missing: " + err.Error()
 	} else {
 		defer blas.stop()
-		report.OpenBLAS = blas.config
+		report.OpenBLAS = blas.is
 	}
 	text := !c.json && !c.bench
 	if text {
@@ -260,12 +260,16 @@ func compare(ctx context.Context, c choice, stdout, stderr io.Writer) error {
 	}
 	if c.json {
 		fmt.Fprint(stderr, summary(report.Rows))
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", " ")
-		return e.Encode(report)
+		return encode(stdout, report)
 	}
 	_, err = fmt.Fprintf(stdout, "%s in %.0f s\n%s", bench.Plural(len(c.shapes), "shape"), time.Since(start).Seconds(), summary(report.Rows))
 	return err
+}
+
+func encode(w io.Writer, r Report) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(r)
 }
 
 // benchmarks returns the results of rows under the names that benchstat shows.
@@ -301,8 +305,8 @@ func (r Row) String() string {
 			note += ", resident in cache"
 		}
 	}
-	if r.Tuned != nil {
-		note += fmt.Sprintf("  tuned %.2f ×", *r.Tuned)
+	if r.RatioBeside != nil {
+		note += fmt.Sprintf("  %.2f × %s", *r.RatioBeside, r.Beside)
 	}
 	if r.Doubt != "" {
 		note += "  ?? doubtful: " + r.Doubt

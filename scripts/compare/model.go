@@ -1,21 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	_ "embed"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"slices"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
+	"memorywall/pkg/bench"
 	"memorywall/pkg/llama"
 	"memorywall/pkg/machine"
 	"memorywall/pkg/matmul"
@@ -39,18 +35,22 @@ type ModelRow struct {
 	Threads  int      `json:"threads"`
 	Ours     float64  `json:"ours_tokens_per_s"`
 	LlamaCPP *float64 `json:"llamacpp_tokens_per_s"`
-	Ratio    *float64 `json:"ratio_llamacpp"`
-	Roof     float64  `json:"roof_tokens_per_s"`
-	OfRoof   float64  `json:"ratio_roof"`
+
+	OursMedian     float64  `json:"ours_median_tokens_per_s"`
+	LlamaCPPMedian *float64 `json:"llamacpp_median_tokens_per_s"`
+
+	Ratio  *float64 `json:"ratio_llamacpp"`
+	Roof   float64  `json:"roof_tokens_per_s"`
+	OfRoof float64  `json:"ratio_roof"`
 }
 
-// A ModelReport is a run of them.
+// A ModelReport is what a [Report] has of them.
 type ModelReport struct {
-	Host     machine.Host `json:"host"`
-	Model    string       `json:"model"`
-	LlamaCPP string       `json:"llamacpp"` // version, or why it is missing
-	Roof     string       `json:"roof"`     // level, bandwidth, date
-	Rows     []ModelRow   `json:"rows"`
+	ISA      string     `json:"isa"`
+	Model    string     `json:"model"`
+	LlamaCPP string     `json:"llamacpp"` // version, or why it is missing
+	Roof     string     `json:"roof"`     // level, bandwidth, date
+	Rows     []ModelRow `json:"rows"`
 }
 
 // compareModel measures the rows and prints them.
@@ -62,14 +62,14 @@ func compareModel(ctx context.Context, c choice, stdout io.Writer) error {
 	defer lab.Close()
 	threads := slices.Max(speak.Threads(lab.Machine))
 	roof := lab.Roof(speak.Case{})
-	rep := ModelReport{Host: c.host, Model: lab.Name, Roof: fmt.Sprintf("%s, read at %.1f GB/s, float32 peak %.0f GFLOP/s, measured %s",
+	rep := ModelReport{ISA: matmul.ISAs()[0], Model: lab.Name, Roof: fmt.Sprintf("%s, read at %.1f GB/s, float32 peak %.0f GFLOP/s, measured %s",
 		roof.Level, roof.Read/1e9, roof.Peak/1e9, lab.Machine.Measured.Date)}
-	peer, err := startLlama(ctx, c.python, threads)
+	theirs, err := startLlama(ctx, c.python, threads)
 	if err != nil {
 		rep.LlamaCPP = "missing: " + err.Error()
 	} else {
-		defer peer.stop()
-		rep.LlamaCPP = peer.version
+		defer theirs.stop()
+		rep.LlamaCPP = theirs.is
 	}
 	turns := 5
 	if c.quick {
@@ -77,17 +77,15 @@ func compareModel(ctx context.Context, c choice, stdout io.Writer) error {
 	}
 	for _, r := range []ModelRow{{What: "prefill", Tokens: 200}, {What: "prefill", Tokens: 512}, {What: "decode", Tokens: 64}} {
 		r.Threads = threads
-		if err := r.measure(ctx, lab.Model, roof, peer, turns); err != nil {
+		if err := r.measure(ctx, lab.Model, roof, theirs, turns); err != nil {
 			return err
 		}
 		rep.Rows = append(rep.Rows, r)
 	}
 	if c.json {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", " ")
-		return e.Encode(rep)
+		return encode(stdout, Report{Host: c.host, Model: &rep})
 	}
-	fmt.Fprintf(stdout, "%s\nmodel: %s\nllama.cpp: %s\nroof: %s\n\n%-14s %8s %12s %12s %8s %12s %8s\n", rep.Host, rep.Model, rep.LlamaCPP, rep.Roof,
+	fmt.Fprintf(stdout, "%s\nmodel: %s\nllama.cpp: %s\nroof: %s\n\n%-14s %8s %12s %12s %8s %12s %8s\n", c.host, rep.Model, rep.LlamaCPP, rep.Roof,
 		"tokens/s", "threads", "ours", "llama.cpp", "×", "roof", "of roof")
 	for _, r := range rep.Rows {
 		theirs, ratio := "–", "–"
@@ -101,8 +99,8 @@ func compareModel(ctx context.Context, c choice, stdout io.Writer) error {
 	return nil
 }
 
-// measure takes turns: ours, theirs, ours, … The peer is stopped while we run.
-func (r *ModelRow) measure(ctx context.Context, m *llama.Model, roof speak.Roof, peer *llamaCPP, turns int) error {
+// measure takes turns: ours, theirs, ours, …
+func (r *ModelRow) measure(ctx context.Context, m *llama.Model, roof speak.Roof, llamaCPP *peer, turns int) error {
 	const behind = 128 // tokens that an answer follows
 	run, err := m.NewRunner(llama.Options{Threads: r.Threads})
 	if err != nil {
@@ -117,7 +115,7 @@ func (r *ModelRow) measure(ctx context.Context, m *llama.Model, roof speak.Roof,
 	for i := range prompt {
 		prompt[i] = llama.Token(i * 7 % m.Vocab)
 	}
-	ours := func() (time.Duration, error) {
+	once := func() (time.Duration, error) {
 		kv.Truncate(0)
 		if r.What == "prefill" {
 			start := time.Now()
@@ -133,93 +131,54 @@ func (r *ModelRow) measure(ctx context.Context, m *llama.Model, roof speak.Roof,
 		}
 		return time.Since(start), nil
 	}
-	best, theirs := time.Duration(0), 0.0
-	for range turns {
-		t, err := ours()
-		if err != nil {
-			return err
-		}
-		if best == 0 || t < best {
-			best = t
-		}
-		if peer == nil {
-			continue
-		}
-		s, err := peer.run(r.What, r.Tokens)
-		if err != nil {
-			return err
-		}
-		if theirs == 0 || s < theirs {
-			theirs = s
-		}
+	cases := []bench.Case{timed("ours", once)}
+	if llamaCPP != nil {
+		cases = append(cases, timed("llama.cpp", func() (d time.Duration, err error) {
+			var seconds float64
+			err = llamaCPP.turn(func() error { return llamaCPP.ask([]any{&seconds}, "%s %d", r.What, r.Tokens) })
+			return time.Duration(seconds * 1e9), err
+		}))
+	}
+	results, err := bench.CompareContext(ctx, bench.Options{MinTime: time.Millisecond, Samples: turns, SpreadLimit: spread}, cases...)
+	if err != nil {
+		return err
 	}
 	n := float64(r.Tokens)
-	r.Ours, r.Roof = n/best.Seconds(), n/roof.FirstToken(m, r.Tokens, llama.DefaultChunk, matmul.Float16)
+	r.Ours, r.OursMedian, r.Roof = n/results[0].Min, n/results[0].Median, n/roof.FirstToken(m, r.Tokens, llama.DefaultChunk, matmul.Float16)
 	if r.What == "decode" {
 		r.Roof = roof.DecodeRate(m, 1, behind, r.Tokens, matmul.Float16)
 	}
 	r.OfRoof = r.Ours / r.Roof
-	if theirs > 0 {
-		rate, ratio := n/theirs, r.Ours*theirs/n
-		r.LlamaCPP, r.Ratio = &rate, &ratio
+	for _, theirs := range results[1:] {
+		rate, median, ratio := n/theirs.Min, n/theirs.Median, theirs.Min/results[0].Min
+		r.LlamaCPP, r.LlamaCPPMedian, r.Ratio = &rate, &median, &ratio
 	}
 	return nil
 }
 
-// llamaCPP is llama.cpp in a process of its own.
-type llamaCPP struct {
-	cmd     *exec.Cmd
-	in      io.WriteCloser
-	out     *bufio.Scanner
-	version string
+// timed returns a case of what keeps its own time.
+func timed(name string, once func() (time.Duration, error)) bench.Case {
+	return bench.Case{Name: name, Warm: func() {}, Timed: func(calls int) (sum time.Duration, err error) {
+		for range calls {
+			d, err := once()
+			if err != nil {
+				return 0, err
+			}
+			sum += d
+		}
+		return sum, nil
+	}}
 }
 
-// startLlama starts the helper with a Python that has llama-cpp-python.
-func startLlama(ctx context.Context, python string, threads int) (*llamaCPP, error) {
+// startLlama starts llama.cpp with a Python that has llama-cpp-python.
+func startLlama(ctx context.Context, python string, threads int) (*peer, error) {
 	path, err := llama.FindModel()
 	if err != nil {
 		return nil, err
 	}
-	l := &llamaCPP{cmd: exec.CommandContext(ctx, cmp.Or(python, "python3"), "-c", llamaHelper, path, strconv.Itoa(threads))}
-	var said strings.Builder
-	l.cmd.Stderr = &said
-	if l.in, err = l.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := l.cmd.StdoutPipe()
+	p, err := startPeer(exec.CommandContext(ctx, cmp.Or(python, "python3"), "-c", llamaHelper, path, strconv.Itoa(threads)))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w (it needs llama-cpp-python; --python names one that has it)", err)
 	}
-	if err := l.cmd.Start(); err != nil {
-		return nil, err
-	}
-	l.out = bufio.NewScanner(out)
-	if !l.out.Scan() {
-		err := l.cmd.Wait()
-		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-		return nil, fmt.Errorf("%s: %w (it needs llama-cpp-python; --python names one that has it)", lines[len(lines)-1], err)
-	}
-	l.version = l.out.Text()
-	return l, l.cmd.Process.Signal(syscall.SIGSTOP)
-}
-
-// run has llama.cpp do one thing and returns the seconds.
-func (l *llamaCPP) run(what string, tokens int) (float64, error) {
-	if err := l.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		return 0, err
-	}
-	if _, err := fmt.Fprintf(l.in, "%s %d\n", what, tokens); err != nil {
-		return 0, err
-	}
-	if !l.out.Scan() {
-		return 0, errors.Join(errors.New("llama.cpp ended"), l.out.Err())
-	}
-	s, err := strconv.ParseFloat(l.out.Text(), 64)
-	return s, errors.Join(err, l.cmd.Process.Signal(syscall.SIGSTOP))
-}
-
-func (l *llamaCPP) stop() {
-	l.in.Close()
-	l.cmd.Process.Kill() //nolint:errcheck // it may have ended
-	l.cmd.Wait()         //nolint:errcheck // killed
+	return p, nil
 }

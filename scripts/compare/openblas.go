@@ -1,18 +1,20 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
+	"time"
+
+	"memorywall/pkg/bench"
 )
 
 //go:embed helper/openblas.c
@@ -20,11 +22,8 @@ var helperSource []byte
 
 // openBLAS is the running helper.
 type openBLAS struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    *bufio.Reader
-	dir    string
-	config string
+	*peer
+	dir string
 }
 
 // findLibrary asks numpy where its OpenBLAS lies.
@@ -66,107 +65,69 @@ func startOpenBLAS(ctx context.Context, python, core string) (*openBLAS, error) 
 		return nil, err
 	}
 	b := &openBLAS{dir: dir}
-	if err := b.start(ctx, library, core); err != nil {
-		b.stop()
+	if b.peer, err = startBLAS(ctx, dir, library, core); err != nil {
+		os.RemoveAll(dir)
 		return nil, err
 	}
 	return b, nil
 }
 
-func (b *openBLAS) start(ctx context.Context, library, core string) error {
-	source, program := filepath.Join(b.dir, "openblas.c"), filepath.Join(b.dir, "openblas")
+// startBLAS builds the helper in a folder and starts it.
+func startBLAS(ctx context.Context, dir, library, core string) (*peer, error) {
+	source, program := filepath.Join(dir, "openblas.c"), filepath.Join(dir, "openblas")
 	if err := os.WriteFile(source, helperSource, 0o600); err != nil {
-		return err
+		return nil, err
 	}
-	cc := os.Getenv("CC")
-	if cc == "" {
-		cc = "cc"
-	}
+	cc := cmp.Or(os.Getenv("CC"), "cc")
 	if out, err := exec.CommandContext(ctx, cc, "-O2", "-o", program, source, "-ldl").CombinedOutput(); err != nil {
 		first, _, _ := bytes.Cut(bytes.TrimSpace(out), []byte("\n"))
-		return fmt.Errorf("%s cannot build the helper: %w: %.200s", cc, err, first)
+		return nil, fmt.Errorf("%s cannot build the helper: %w: %.200s", cc, err, first)
 	}
-	b.cmd = exec.CommandContext(ctx, program, library)
+	cmd := exec.CommandContext(ctx, program, library)
 	for _, v := range os.Environ() {
 		// Nothing shall keep the library from its best kernel.
 		if !strings.HasPrefix(v, "OPENBLAS_") && !strings.HasPrefix(v, "OMP_") && !strings.HasPrefix(v, "GOTO_") {
-			b.cmd.Env = append(b.cmd.Env, v)
+			cmd.Env = append(cmd.Env, v)
 		}
 	}
 	if core != "" {
-		b.cmd.Env = append(b.cmd.Env, "OPENBLAS_CORETYPE="+core)
+		cmd.Env = append(cmd.Env, "OPENBLAS_CORETYPE="+core)
 	}
-	b.cmd.Stderr = os.Stderr
-	in, err := b.cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := b.cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	b.in, b.out = in, bufio.NewReader(out)
-	if err := b.cmd.Start(); err != nil {
-		return err
-	}
-	b.config, err = b.ask("config")
-	return err
+	return startPeer(cmd)
 }
 
-// ask sends one command and returns the helper's line.
-func (b *openBLAS) ask(format string, args ...any) (string, error) {
-	if _, err := fmt.Fprintf(b.in, format+"\n", args...); err != nil {
-		return "", fmt.Errorf("OpenBLAS helper: %w", err)
-	}
-	line, err := b.out.ReadString('\n')
-	if err != nil {
-		return "", fmt.Errorf("OpenBLAS helper: %w", err)
-	}
-	return strings.TrimSpace(line), nil
-}
+const openBLASName = "OpenBLAS"
 
-// tell sends a command that is answered by ok.
-func (b *openBLAS) tell(format string, args ...any) error {
-	answer, err := b.ask(format, args...)
-	if err == nil && answer != "ok" {
-		err = fmt.Errorf("OpenBLAS helper said %.100q, not ok", answer)
+// job returns a case for what the helper can do of a job.
+func (b *openBLAS) job(j job, threads int) (bench.Case, error) {
+	done := 0 // calls
+	run := func(calls int) (time.Duration, error) {
+		var seconds, got float64
+		err := b.ask([]any{&seconds, &got}, "run %d", calls)
+		done += calls
+		if want := j.first((done - 1) % j.copies); err == nil && !(math.Abs(got-want) <= 0) {
+			err = fmt.Errorf("the result begins with %v: it must be %v", got, want)
+		}
+		return time.Duration(seconds * 1e9), err
 	}
-	return err
-}
-
-// run makes reps calls and returns the seconds they took and one element of the
-// result.
-func (b *openBLAS) run(reps int) (seconds, element float64, err error) {
-	line, err := b.ask("run %d", reps)
-	if err != nil {
-		return 0, 0, err
+	timed := func(calls int) (d time.Duration, err error) {
+		err = b.turn(func() error {
+			// A call that is not timed wakes the threads and gets the caches back.
+			if _, err := run(1); err != nil {
+				return err
+			}
+			d, err = run(calls)
+			return err
+		})
+		return d, err
 	}
-	var cpu float64
-	if _, err := fmt.Fscan(bytes.NewReader([]byte(line)), &seconds, &cpu, &element); err != nil {
-		return 0, 0, fmt.Errorf("OpenBLAS helper said %q: %w", line, err)
-	}
-	return seconds, element, nil
-}
-
-// pause takes the helper off the cores, and resume lets it go on.
-func (b *openBLAS) pause() error { return b.signal(syscall.SIGSTOP) }
-
-func (b *openBLAS) resume() error { return b.signal(syscall.SIGCONT) }
-
-func (b *openBLAS) signal(s syscall.Signal) error {
-	if err := b.cmd.Process.Signal(s); err != nil {
-		return fmt.Errorf("OpenBLAS helper: %w", err)
-	}
-	return nil
+	err := b.turn(func() error {
+		return errors.Join(b.ask(nil, "threads %d", threads), b.ask(nil, "%s", j.blas))
+	})
+	return bench.Case{Name: openBLASName, Warm: func() {}, Timed: timed}, err
 }
 
 func (b *openBLAS) stop() {
-	if b.in != nil {
-		b.in.Close()
-	}
-	if b.cmd != nil && b.cmd.Process != nil {
-		b.cmd.Process.Signal(syscall.SIGCONT) //nolint:errcheck // it may have ended
-		b.cmd.Wait()                          //nolint:errcheck // it ends when its input does
-	}
+	b.peer.stop()
 	os.RemoveAll(b.dir)
 }

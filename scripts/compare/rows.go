@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +30,8 @@ func (s shape) String() string {
 type job struct {
 	ours  bench.Case  // its Verify checks the whole product, and its work is that of the model
 	gonum *bench.Case // nil where there is none
-	tuned *bench.Case // ours as this machine's tuning makes it; nil where that is the same
+	// beside is another way of ours to the same, measured in turn; nil where there is none.
+	beside *bench.Case
 	// blas is the command that makes OpenBLAS ready for the same; "" where it has no
 	// such operation. first is the first element of its result with one of the copies.
 	blas  string
@@ -46,8 +45,10 @@ type job struct {
 // ops are the operations by name, which are also the groups that --only takes. To
 // add one, say here how a shape of it is measured, and add its shapes to allShapes.
 var ops = map[string]func(*meter, shape) (job, error){
-	"gemm": byType(gemm[float32], gemm[float64]), // C[m×n] = A[m×k]·B[k×n]
-	"gemv": byType(gemv[float32], gemv[float64]), // y = A·x with A of m×k; n = 1
+	"gemm":    byType(gemm[float32], gemm[float64]), // C[m×n] = A[m×k]·B[k×n]
+	"gemv":    byType(gemv[float32], gemv[float64]), // y = A·x with A of m×k; n = 1
+	"weights": fewBits,                              // y[m×n] = x[m×k]·wᵀ with n×k weights of few bits
+	"chain":   chain,                                // so many products in a row as a layer of a model has
 }
 
 // byType chooses by the type of a shape.
@@ -80,12 +81,15 @@ func allShapes(quick bool, cores int) []shape {
 			}
 		}
 	}
-	for _, t := range threads {
-		if quick {
-			square("float32", t, 255)
-			continue
+	for _, dtype := range []string{"float32", "float64"} {
+		for _, t := range threads {
+			switch {
+			case !quick:
+				square(dtype, t, 255, 1000, 1023)
+			case dtype == "float32":
+				square(dtype, t, 255)
+			}
 		}
-		square("float32", t, 255, 1000, 1023)
 	}
 	for _, n := range []int{16, 32, 64, 96} {
 		if quick && n > 32 {
@@ -93,20 +97,26 @@ func allShapes(quick bool, cores int) []shape {
 		}
 		square("float32", 1, n)
 	}
-	for _, m := range []int{1, 2, 4, 8, 16, 32, 64} {
-		if quick && (m == 2 || m == 8 || m == 64) {
-			continue
+	few := func(dtype string, rows ...int) {
+		for _, m := range rows {
+			all = append(all, shape{op: "gemm", dtype: dtype, m: m, n: 4096, k: 4096, threads: cores, weights: true})
 		}
-		all = append(all, shape{op: "gemm", dtype: "float32", m: m, n: 4096, k: 4096, threads: cores, weights: true})
 	}
-	all = append(all, fewBitShapes(quick, cores)...)
-	for _, t := range threads {
-		if quick && t < cores {
-			continue
+	vector := func(dtype string, t int) {
+		all = append(all, shape{op: "gemv", dtype: dtype, m: 4096, n: 1, k: 4096, threads: t, weights: true})
+	}
+	if quick {
+		few("float32", 1, 4, 16, 32)
+		vector("float32", cores)
+	} else {
+		few("float32", 1, 2, 4, 8, 16, 32, 64)
+		few("float64", 1, 4, 16, 64)
+		for _, t := range threads {
+			vector("float32", t)
 		}
-		all = append(all, shape{op: "gemv", dtype: "float32", m: 4096, n: 1, k: 4096, threads: t, weights: true})
+		vector("float64", cores)
 	}
-	return all
+	return append(all, fewBitShapes(quick, cores)...)
 }
 
 // options say how long a shape is measured.
@@ -128,13 +138,16 @@ type meter struct {
 	host    machine.Host
 
 	crews map[int]*bench.Crew
-	team  *matmul.Team    // of the rows that have one
-	read  map[int]float64 // bandwidth of so many threads, GB/s
-	rings map[string]ring // the weights of the last shape: filling them takes longer than a turn
+	team  *matmul.Team        // of the rows that have one
+	read  map[int]float64     // bandwidth of so many threads, GB/s
+	rings map[string]keptRing // the weights of the last shape, by use: filling them takes longer than a turn
 }
 
-// ring is a [bench.Ring] of any type.
-type ring interface{ Close() }
+// A keptRing is a [bench.Ring] of any type, and what it is for.
+type keptRing struct {
+	key  string
+	ring interface{ Close() }
+}
 
 func (m *meter) close() {
 	if m.team != nil {
@@ -144,7 +157,7 @@ func (m *meter) close() {
 		c.Close()
 	}
 	for _, r := range m.rings {
-		r.Close()
+		r.ring.Close()
 	}
 }
 
@@ -158,22 +171,26 @@ func (m *meter) crew(threads int) *bench.Crew {
 	return m.crews[threads]
 }
 
-// weights returns rows×cols matrices: enough to leave the caches of so many threads,
-// or one for 0.
-func weights[T matmul.Float](m *meter, rows, cols, threads int) (*bench.Ring[T], error) {
+// weights returns rows×cols matrices for a use: enough to leave the caches of so many
+// threads, or one for 0.
+func weights[T matmul.Float](m *meter, use string, rows, cols, threads int) (*bench.Ring[T], error) {
 	key := fmt.Sprintf("%T %d×%d on %d", T(0), rows, cols, threads)
-	if r, ok := m.rings[key]; ok {
-		return r.(*bench.Ring[T]), nil
+	if r := m.rings[use]; r.ring != nil {
+		if r.key == key {
+			return r.ring.(*bench.Ring[T]), nil
+		}
+		r.ring.Close()
+		delete(m.rings, use)
 	}
-	for _, r := range m.rings {
-		r.Close()
-	}
-	m.rings = nil
 	r, err := bench.NewRing[T](rows, cols, threads, m.memory, m.host)
-	if err == nil {
-		m.rings = map[string]ring{key: r}
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	if m.rings == nil {
+		m.rings = map[string]keptRing{}
+	}
+	m.rings[use] = keptRing{key, r}
+	return r, nil
 }
 
 func gemm[T matmul.Float](m *meter, s shape) (job, error) {
@@ -181,7 +198,7 @@ func gemm[T matmul.Float](m *meter, s shape) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	b, err := weights[T](m, s.k, s.n, rotating(s))
+	b, err := weights[T](m, "ours", s.k, s.n, rotating(s))
 	if err != nil {
 		return job{}, err
 	}
@@ -195,8 +212,8 @@ func gemm[T matmul.Float](m *meter, s shape) (job, error) {
 		if mul, err = matmul.New[T](matmul.ISA(m.isa), matmul.Threads(s.threads), matmul.Tuned(m.tuning)); err != nil {
 			return job{}, err
 		}
-		c := bench.Multiply(tunedName, s.m, s.n, s.k, s.threads, mul, b)
-		j.tuned = &c
+		c := bench.Multiply("tuned", s.m, s.n, s.k, s.threads, mul, b)
+		j.beside = &c
 	}
 	j.blas = fmt.Sprintf("gemm %s %d %d %d %d", letter(s.dtype), s.m, s.n, s.k, j.copies)
 	j.first = func(copy int) (sum float64) {
@@ -213,7 +230,7 @@ func gemv[T matmul.Float](m *meter, s shape) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	a, err := weights[T](m, s.m, s.k, rotating(s))
+	a, err := weights[T](m, "ours", s.m, s.k, rotating(s))
 	if err != nil {
 		return job{}, err
 	}
@@ -276,8 +293,8 @@ func (m *meter) measure(s shape) (Row, error) {
 		return Row{}, err
 	}
 	cases := []bench.Case{j.ours, peak}
-	if j.tuned != nil {
-		cases = append(cases, *j.tuned)
+	if j.beside != nil {
+		cases = append(cases, *j.beside)
 	}
 	if j.read != nil {
 		read, err := machine.Read(m.crew(s.threads), j.read)
@@ -307,11 +324,11 @@ func (m *meter) measure(s shape) (Row, error) {
 		weights: s.weights, Turns: len(ours.Samples), Ours: ours.GFLOPS(), OursMedian: median(ours), OursGBps: ours.GBps(), Peak: top.GFLOPS()}
 	row.results = []bench.Result{ours}
 	for _, r := range results[2:] {
-		switch r.Name {
-		case tunedName:
-			ratio := bench.Speedups(ours, r).Median
-			row.Tuned = &ratio
-		case openBLASName:
+		switch {
+		case j.beside != nil && r.Name == j.beside.Name:
+			ratio := bench.Speedups(r, ours).Median * ours.Work.FLOPs / r.Work.FLOPs
+			row.Beside, row.RatioBeside = r.Name, &ratio
+		case r.Name == openBLASName:
 			row.results = append(row.results, r)
 			ratio := r.Min / ours.Min
 			best, middle := row.Ours/ratio, row.Ours*ours.Min/r.Median
@@ -326,7 +343,7 @@ func (m *meter) measure(s shape) (Row, error) {
 		}
 	}
 	mathT, memT := ours.Work.FLOPs/(row.Peak*1e9), ours.Work.Bytes/(row.ReadGBps*1e9)
-	if !s.weights && s.n <= inCache {
+	if !s.weights && s.n <= inCache || s.op == "chain" {
 		memT = 0
 	}
 	row.Attainable = ours.Work.FLOPs / max(mathT, memT) * 1e-9
@@ -375,43 +392,6 @@ func (m *meter) bandwidth(threads int) (float64, error) {
 	}
 	m.read[threads] = results[0].GBps()
 	return m.read[threads], nil
-}
-
-const (
-	openBLASName = "OpenBLAS"
-	tunedName    = "tuned"
-)
-
-// job returns a case for what the helper can do of a job. Its worker threads wait for
-// the next call in a busy loop, for about a tenth of a second: they would take the
-// cores from whoever has the next turn, so that the helper is stopped outside of its own.
-func (b *openBLAS) job(j job, threads int) (bench.Case, error) {
-	done := 0 // calls
-	run := func(calls int) (time.Duration, error) {
-		seconds, got, err := b.run(calls)
-		done += calls
-		if want := j.first((done - 1) % j.copies); err == nil && !(math.Abs(got-want) <= 0) {
-			err = fmt.Errorf("the result begins with %v: it must be %v", got, want)
-		}
-		return time.Duration(seconds * 1e9), err
-	}
-	timed := func(calls int) (time.Duration, error) {
-		if err := b.resume(); err != nil {
-			return 0, err
-		}
-		// A call that is not timed wakes the threads and gets the caches back.
-		_, err := run(1)
-		var d time.Duration
-		if err == nil {
-			d, err = run(calls)
-		}
-		return d, errors.Join(err, b.pause())
-	}
-	if err := b.resume(); err != nil {
-		return bench.Case{}, err
-	}
-	err := errors.Join(b.tell("threads %d", threads), b.tell("%s", j.blas), b.pause())
-	return bench.Case{Name: openBLASName, Warm: func() {}, Timed: timed}, err
 }
 
 const (
