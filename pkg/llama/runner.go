@@ -262,13 +262,7 @@ func (r *Runner) forward(ctx context.Context, tokens []Token) error {
 func (r *Runner) attention(l *layer, n int) error {
 	m := r.model
 	r.normalise(l.attnNorm, n)
-	if err := r.product(r.q, l.q, r.h, n); err != nil {
-		return err
-	}
-	if err := r.product(r.k, l.k, r.h, n); err != nil {
-		return err
-	}
-	if err := r.product(r.v, l.v, r.h, n); err != nil {
+	if err := r.multiply(r.h, n, matmul.Product{Y: r.q, W: l.q}, matmul.Product{Y: r.k, W: l.k}, matmul.Product{Y: r.v, W: l.v}); err != nil {
 		return err
 	}
 	qWidth, kvWidth, half := m.Heads*m.HeadDim, m.kvWidth(), m.HeadDim/2
@@ -288,7 +282,7 @@ func (r *Runner) attention(l *layer, n int) error {
 	r.team.Do(len(r.tasks)*m.KVHeads, r.attend)
 	r.combine()
 	r.since(start, attention)
-	if err := r.product(r.h, l.o, r.att, n); err != nil {
+	if err := r.multiply(r.att, n, matmul.Product{Y: r.h, W: l.o}); err != nil {
 		return err
 	}
 	add(r.x[:n*m.Width], r.h)
@@ -309,14 +303,11 @@ func (r *Runner) turn(row, norm, cos, sin []float32) {
 func (r *Runner) feedForward(l *layer, n int) error {
 	m := r.model
 	r.normalise(l.ffnNorm, n)
-	if err := r.product(r.gate, l.gate, r.h, n); err != nil {
-		return err
-	}
-	if err := r.product(r.up, l.up, r.h, n); err != nil {
+	if err := r.multiply(r.h, n, matmul.Product{Y: r.gate, W: l.gate}, matmul.Product{Y: r.up, W: l.up}); err != nil {
 		return err
 	}
 	r.team.Do(parts(n*m.FFN), r.activate)
-	if err := r.product(r.h, l.down, r.gate, n); err != nil {
+	if err := r.multiply(r.gate, n, matmul.Product{Y: r.h, W: l.down}); err != nil {
 		return err
 	}
 	add(r.x[:n*m.Width], r.h)
@@ -342,10 +333,10 @@ func (r *Runner) normalise(scale []float32, n int) {
 	}
 }
 
-// product sets y = x·wᵀ for n rows.
-func (r *Runner) product(y []float32, w matmul.Weights, x []float32, n int) error {
+// multiply sets y = x·wᵀ for n rows and each product.
+func (r *Runner) multiply(x []float32, n int, ps ...matmul.Product) error {
 	defer r.since(r.now(), products)
-	return w.Mul(y[:n*w.Rows()], x[:n*w.Cols()], n, r.mul...)
+	return matmul.MulAll(x, n, ps, r.mul...)
 }
 
 // emit computes the logits of the rows from..to of the last step.

@@ -111,7 +111,14 @@ func weightKernels() []*weightKernel {
 					Q4_1: dotInt8Q4_1AVX512,
 				},
 			}
-			if !haveVNNI {
+			if haveVNNI {
+				avx512.triples = triplesAVX512
+				avx512.dotOne = [weightFormats]func(int, *byte, int, int, *byte, *float32){
+					Q8_0: dotOneQ8_0AVX512,
+					Q4_0: dotOneQ4_0AVX512,
+					Q4_1: dotOneQ4_1AVX512,
+				}
+			} else {
 				avx512.quantize, avx512.dotInt8, avx512.wideInt8 = avx2.quantize, avx2.dotInt8, avx2.wideInt8
 			}
 			ks = append(ks, avx512)

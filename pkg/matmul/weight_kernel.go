@@ -1,6 +1,7 @@
 package matmul
 
 import (
+	"encoding/binary"
 	"math"
 	"unsafe"
 )
@@ -24,6 +25,11 @@ type weightKernel struct {
 	// dotInt8 is the same with activations as quantize lays them out, ldx bytes
 	// apart, for the formats that have a bias.
 	dotInt8 [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *byte, ldx int, y *float32, ldy, m int, add bool)
+
+	// dotOne is dotInt8 for one row of activations, of Q4_1 laid out by triples,
+	// where an instruction set has kernels of its own for that.
+	dotOne  [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *byte, y *float32)
+	triples func(blocks int, src, dst *byte) // is triplesGo
 
 	// turned computes y[i*ldy+j] = Σ x[i*ldx+r]·w[r, j], and adds what was in y
 	// with add, for m one of turnedRows, the most first. Where it is nil there is
@@ -151,6 +157,30 @@ func quantizeGo(blocks int, x *float32, dst *byte, bias int) {
 				sum += int(q)
 			}
 			z.start[l], z.scale[l], z.sum[l] = int32(-bias*sum), scale, scale*float32(sum)
+		}
+	}
+}
+
+// triplesGo lays activations of 8 bits out as blocks of Q4_1 lie in memory, three
+// in 60 bytes and 4 bytes of nothing. Below the scale and the minimum of a block
+// are 4 zeros, below its bytes the activations of the low halves, and 64 bytes
+// on those of the high halves; at 128 come, as 4-byte numbers for each four bytes,
+// Σq of the block below its scale and minimum and else 0, and at 192 the scale.
+func triplesGo(blocks int, src, dst *byte) {
+	for b := range blocks {
+		x := quantBlockAt(src, b)
+		group := (*[quantPair]byte)(unsafe.Add(unsafe.Pointer(dst), b/3*quantPair))
+		if b%3 == 0 {
+			*group = [quantPair]byte{}
+		}
+		at, sum := b%3*20, int32(0)
+		for i, q := range x.q {
+			group[i/16*64+at+4+i%16] = byte(q)
+			sum += int32(q)
+		}
+		binary.LittleEndian.PutUint32(group[128+at:], uint32(sum))
+		for i := range 5 {
+			binary.LittleEndian.PutUint32(group[192+at+4*i:], math.Float32bits(x.scale[0]))
 		}
 	}
 }

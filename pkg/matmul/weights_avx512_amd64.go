@@ -257,3 +257,41 @@ func dotInt8Q4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx
 //
 //go:noescape
 func quantizeAVX512(blocks int, x *float32, dst *byte, bias int)
+
+// dotOneQ8_0AVX512 is, for blocks and rows ≥ 1, with activations as quantised lays them out,
+//
+//	for r := range rows {
+//		for b := range blocks {
+//			y[r] += dotBlockGo(w[r, b], x[b]) // in lanes, from 0
+//		}
+//	}
+//
+//go:noescape
+func dotOneQ8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, y *float32)
+
+// dotOneQ4_0AVX512 is, for blocks and rows ≥ 1, with activations as quantised lays them out,
+//
+//	for r := range rows {
+//		for b := range blocks {
+//			y[r] += dotBlockGo(w[r, b], x[b]) // in lanes, from 0
+//		}
+//	}
+//
+//go:noescape
+func dotOneQ4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, y *float32)
+
+// dotOneQ4_1AVX512 is, for blocks and rows ≥ 1, with activations as triplesGo lays them out,
+//
+//	for r := range rows {
+//		for b := range blocks {
+//			y[r] += dotBlockGo(w[r, b], x[b]) // in lanes, from 0
+//		}
+//	}
+//
+//go:noescape
+func dotOneQ4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, y *float32)
+
+// triplesAVX512 is triplesGo for blocks ≥ 1.
+//
+//go:noescape
+func triplesAVX512(blocks int, src *byte, dst *byte)

@@ -17,18 +17,35 @@ import (
 // the weights. It allocates nothing once it has worked on the sizes, and can be
 // called by several goroutines at once.
 func (w Weights) Mul(y, x []float32, m int, opts ...Option) error {
+	return MulAll(x, m, []Product{{y, w}}, opts...)
+}
+
+// A Product is one of the products of [MulAll]: y = x·wᵀ.
+type Product struct {
+	Y []float32
+	W Weights
+}
+
+// MulAll computes the products of the same m rows of activations with several
+// matrices of weights, each as [Weights.Mul] does and with the same results: the
+// threads are called once, and the activations rounded once. It returns an error,
+// and leaves every y alone, in the cases of Mul; where two ys share memory, what
+// they hold afterwards is undefined.
+func MulAll(x []float32, m int, products []Product, opts ...Option) error {
 	o, err := settle(opts)
 	if err != nil {
 		return err
 	}
-	if err := w.check(y, x, m, w.rows, w.cols); err != nil || m == 0 {
-		return err
+	for _, p := range products {
+		if err := p.W.check(p.Y, x, m, p.W.rows, p.W.cols); err != nil {
+			return err
+		}
 	}
 	if o.beta != 0 {
 		return fmt.Errorf("matmul: beta is %v: Mul with weights has no other than 0", o.beta)
 	}
 	k, err := weightKernelOf(o.isa)
-	if err != nil {
+	if err != nil || m == 0 {
 		return err
 	}
 	j, _ := weightJobs.Get().(*weightJob)
@@ -36,15 +53,22 @@ func (w Weights) Mul(y, x []float32, m int, opts ...Option) error {
 		j = &weightJob{}
 		j.run, j.packing = j.work, func(p, _ int) { j.pack(p) }
 	}
-	j.k, j.gemm = k, nil
-	if m >= panelRows && !(o.int8 && w.format.quantised()) {
-		p, err := poolOf[float32](o.isa)
-		if err != nil {
-			return err
+	for len(products) > 0 {
+		n := 1 // those that can go together
+		for n < len(products) && products[n].W.format == products[0].W.format && products[n].W.cols == products[0].W.cols {
+			n++
 		}
-		j.gemm = p.engine
+		j.k, j.gemm = k, nil
+		if m >= panelRows && !(o.int8 && products[0].W.format.quantised()) {
+			p, err := poolOf[float32](o.isa)
+			if err != nil {
+				return err
+			}
+			j.gemm = p.engine
+		}
+		j.multiply(products[:n], x, m, o)
+		products = products[n:]
 	}
-	j.multiply(w, y, x, m, o)
 	weightJobs.Put(j)
 	return nil
 }
@@ -78,15 +102,19 @@ func (w Weights) check(y, x []float32, m, ny, nx int) error {
 	return nil
 }
 
-// A weightJob is one product, cut into parts of some rows of the weights.
+// A weightJob is some products with the same activations and one format of
+// weights, cut into parts of some rows of the weights.
 type weightJob struct {
 	k        *weightKernel
-	w        Weights
-	y, x     []float32
+	products []Product
+	w        Weights // the first: all have its format and columns
+	x        []float32
 	m        int
 	int8     []byte // the activations in 8 bits, if they are to be
 	buf      []float32
 	rowBytes int // of int8
+	one      func(blocks int, w *byte, rowBytes, rows int, x *byte, y *float32)
+	triples  []float32
 	partRows int
 	threads  int
 	shares   []share
@@ -104,17 +132,22 @@ type weightJob struct {
 
 var weightJobs sync.Pool
 
-func (j *weightJob) multiply(w Weights, y, x []float32, m int, o Option) {
-	j.w, j.y, j.x, j.m = w, y, x, m
-	if o.int8 && w.format.quantised() {
+func (j *weightJob) multiply(products []Product, x []float32, m int, o Option) {
+	j.products = append(j.products[:0], products...)
+	j.w, j.x, j.m = products[0].W, x, m
+	if o.int8 && j.w.format.quantised() {
 		j.quantize()
 	}
+	rows := 0
+	for _, p := range products {
+		rows += p.W.rows
+	}
 	threads := o.most()
-	if 2*float64(m)*float64(w.rows)*float64(w.cols) < o.serial(weightSerialFLOPs) {
+	if 2*float64(m)*float64(rows)*float64(j.w.cols) < o.serial(weightSerialFLOPs) {
 		threads = 1
 	}
-	threads = min(threads, blocksOf(len(w.data), shareBytes))
-	j.partRows = blocksOf(partBytes, w.rowBytes)
+	threads = min(threads, blocksOf(rows*j.w.rowBytes, shareBytes))
+	j.partRows = blocksOf(blocksOf(partBytes, j.w.rowBytes), oneRows) * oneRows
 	if j.gemm != nil {
 		j.partRows = j.groupRows()
 		for len(j.workspaces) < threads {
@@ -125,7 +158,8 @@ func (j *weightJob) multiply(w Weights, y, x []float32, m int, o Option) {
 	}
 	j.cut(threads)
 	o.do(&j.spawned, threads, threads, j.run)
-	j.w, j.y, j.x, j.int8 = Weights{}, nil, nil, nil // the caller's memory is not ours to keep
+	clear(j.products) // the caller's memory is not ours to keep
+	j.w, j.x, j.int8, j.one = Weights{}, nil, nil, nil
 }
 
 const (
@@ -139,6 +173,9 @@ const (
 	// partBytes is how many bytes of weights a thread takes at a time: they stay in
 	// L2 while they meet the activations, stretch by stretch.
 	partBytes = 32 << 10
+	// oneRows is how many rows of weights the kernels for one row of activations
+	// take at a time.
+	oneRows = 4
 )
 
 // quantize rounds the activations to 8 bits.
@@ -154,50 +191,73 @@ func (j *weightJob) quantize() {
 		}
 		j.k.quantize(blocks, &j.x[i*j.w.cols], &row[0], j.w.format.bias())
 	}
+	if j.m > 1 {
+		return
+	}
+	if j.one = j.k.dotOne[j.w.format]; j.one != nil && j.w.format == Q4_1 {
+		j.triples = room(j.triples, blocksOf(blocks, 3)*quantPair/4)
+		from := &j.int8[0]
+		j.int8 = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(j.triples))), 4*len(j.triples))
+		j.k.triples(blocks, from, &j.int8[0])
+	}
 }
 
 // A share is the parts that one thread takes in turn, so that it walks along
 // memory; a thread that has done its own takes what is left of the others'.
 type share struct {
-	next, end atomic.Int64 // rows
+	next, end atomic.Int64
 	_         [lineBytes]byte
 }
+
+func (j *weightJob) parts(w Weights) int { return blocksOf(w.rows, j.partRows) }
 
 func (j *weightJob) cut(threads int) {
 	if len(j.shares) < threads {
 		j.shares = make([]share, threads)
 	}
 	j.threads = threads
+	parts := 0
+	for _, p := range j.products {
+		parts += j.parts(p.W)
+	}
 	for t := range threads {
-		// Whole parts, so that the last of a share is full.
-		parts := blocksOf(j.w.rows, j.partRows)
-		j.shares[t].next.Store(int64(parts * t / threads * j.partRows))
-		j.shares[t].end.Store(int64(min(j.w.rows, parts*(t+1)/threads*j.partRows)))
+		j.shares[t].next.Store(int64(parts * t / threads))
+		j.shares[t].end.Store(int64(parts * (t + 1) / threads))
 	}
 }
 
 func (j *weightJob) work(first, thread int) {
 	for t := range j.threads {
 		s := &j.shares[(first+t)%j.threads]
-		end := int(s.end.Load())
-		for {
-			row := int(s.next.Add(int64(j.partRows))) - j.partRows
-			if row >= end {
-				break
-			}
-			rows := min(j.partRows, end-row)
-			if j.gemm != nil {
-				j.multiplyPanels(&j.workspaces[thread], row, rows)
-			} else {
-				j.part(row, rows)
-			}
+		end := s.end.Load()
+		for part := s.next.Add(1) - 1; part < end; part = s.next.Add(1) - 1 {
+			j.part(int(part), thread)
 		}
 	}
 }
 
-// part computes the results of some rows of the weights.
-func (j *weightJob) part(first, rows int) {
-	w, f := j.w, j.w.format
+// part computes the results of some rows of one of the products.
+func (j *weightJob) part(part, thread int) {
+	i := 0
+	for ; part >= j.parts(j.products[i].W); i++ {
+		part -= j.parts(j.products[i].W)
+	}
+	p := j.products[i]
+	row := part * j.partRows
+	rows := min(j.partRows, p.W.rows-row)
+	switch {
+	case j.gemm != nil:
+		j.multiplyPanels(&j.workspaces[thread], p, row, rows)
+	case j.one != nil:
+		j.one(p.W.cols/QuantBlock, &p.W.data[row*p.W.rowBytes], p.W.rowBytes, rows, &j.int8[0], &p.Y[row])
+	default:
+		j.dots(p, row, rows)
+	}
+}
+
+// dots computes the results of some rows of the weights with few activations.
+func (j *weightJob) dots(p Product, first, rows int) {
+	w, f := p.W, p.W.format
 	blocks := w.cols / QuantBlock
 	// Along the rows in stretches, so that the activations stay in L1.
 	wide := j.k.wide
@@ -213,7 +273,7 @@ func (j *weightJob) part(first, rows int) {
 			for m > j.m-i {
 				m /= 2
 			}
-			y := &j.y[i*w.rows+first]
+			y := &p.Y[i*w.rows+first]
 			if j.int8 != nil {
 				x := &j.int8[i*j.rowBytes+b/2*quantPair]
 				j.k.dotInt8[f](n, data, w.rowBytes, rows, x, j.rowBytes, y, w.rows, m, b > 0)
@@ -224,13 +284,13 @@ func (j *weightJob) part(first, rows int) {
 		}
 	}
 	if rest := w.cols % QuantBlock; rest > 0 {
-		j.rest(first, rows, rest)
+		j.rest(p, first, rows, rest)
 	}
 }
 
 // rest adds what the weights after the last block of each row contribute.
-func (j *weightJob) rest(first, rows, rest int) {
-	w := j.w
+func (j *weightJob) rest(p Product, first, rows, rest int) {
+	w := p.W
 	done := w.cols - rest
 	var buf [QuantBlock]float32
 	for r := first; r < first+rows; r++ {
@@ -241,7 +301,7 @@ func (j *weightJob) rest(first, rows, rest int) {
 			for n, v := range j.x[i*w.cols+done:][:rest] {
 				sum += buf[n] * v
 			}
-			y := &j.y[i*w.rows+r]
+			y := &p.Y[i*w.rows+r]
 			if done > 0 {
 				sum += *y
 			}

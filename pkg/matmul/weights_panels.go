@@ -98,8 +98,8 @@ const padding = lineBytes / 4
 //	  over panels of activations
 //	    over tiles: the microkernel
 //	    turn the results into rows of y
-func (j *weightJob) multiplyPanels(ws *panelWorkspace, first, rows int) {
-	w, kern := j.w, j.gemm.kern
+func (j *weightJob) multiplyPanels(ws *panelWorkspace, product Product, first, rows int) {
+	w, kern := product.W, j.gemm.kern
 	lda := w.cols + padding
 	ws.w = room(ws.w, rows*lda)
 	for r := range rows {
@@ -117,7 +117,7 @@ func (j *weightJob) multiplyPanels(ws *panelWorkspace, first, rows int) {
 			kern.tile(w.cols, a, lda, b, p.width, &ws.y[r*p.width], p.width, n, p.width, false, a, b, 0, nil)
 			r += n
 		}
-		j.k.turn(rows, min(p.width, j.m-p.first), ws.y, p.width, j.y[p.first*w.rows+first:], w.rows)
+		j.k.turn(rows, min(p.width, j.m-p.first), ws.y, p.width, product.Y[p.first*w.rows+first:], w.rows)
 	}
 }
 

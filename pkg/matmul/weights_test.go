@@ -368,6 +368,55 @@ func TestQuantize(t *testing.T) {
 	}
 }
 
+// The layout for one row of activations is the same on every instruction set, and
+// several products at once are what each is alone.
+func TestMulAll(t *testing.T) {
+	rng := rand.New(rand.NewPCG(29, 30))
+	for _, blocks := range []int{1, 2, 3, 4, 7, 18} {
+		x := make([]float32, blocks*QuantBlock)
+		for i := range x {
+			x[i] = float32(rng.NormFloat64())
+		}
+		for _, k := range weightPool() {
+			if k.triples == nil {
+				continue
+			}
+			pairs := room([]float32(nil), blocksOf(blocks, 2)*quantPair/4)
+			k.quantize(blocks, &x[0], &rawBytes(pairs)[0], 0)
+			got, want := room([]float32(nil), blocksOf(blocks, 3)*quantPair/4), room([]float32(nil), blocksOf(blocks, 3)*quantPair/4)
+			k.triples(blocks, &rawBytes(pairs)[0], &rawBytes(got)[0])
+			triplesGo(blocks, &rawBytes(pairs)[0], &rawBytes(want)[0])
+			if at := firstDifference(rawBytes(want), rawBytes(got)); at >= 0 {
+				t.Fatalf("%s, %d blocks: byte %d differs", k.isa, blocks, at)
+			}
+		}
+		weights := []Weights{randomWeights(t, rng, Q4_1, 130, len(x)), randomWeights(t, rng, Q4_1, 5, len(x)), randomWeights(t, rng, Q8_0, 97, len(x))}
+		for _, m := range []int{1, 2, 17} {
+			all := slices.Repeat(x, m)
+			for _, opts := range [][]Option{nil, {Int8Activations()}, {Int8Activations(), Threads(3)}} {
+				var products []Product
+				for _, w := range weights {
+					products = append(products, Product{make([]float32, m*w.rows), w})
+				}
+				if err := MulAll(all, m, products, opts...); err != nil {
+					t.Fatal(err)
+				}
+				for i, w := range weights {
+					want := make([]float32, m*w.rows)
+					if err := w.Mul(want, all, m, opts...); err != nil || !slices.Equal(want, products[i].Y) {
+						t.Errorf("%d blocks, m = %d, product %d: not what it is alone (%v)", blocks, m, i, err)
+					}
+				}
+			}
+		}
+	}
+	w := randomWeights(t, rng, Q4_1, 4, 64)
+	x, y := make([]float32, 64), []float32{7, 7, 7, 7}
+	if err := MulAll(x, 1, []Product{{y, w}, {y[:3], w}}); err == nil || !strings.Contains(err.Error(), "y has 3 elements") || y[0] != 7 {
+		t.Errorf("%v, %v", err, y)
+	}
+}
+
 func firstDifference(p, q []byte) int {
 	for i := range p {
 		if p[i] != q[i] {

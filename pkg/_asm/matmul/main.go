@@ -32,6 +32,12 @@ func main() {
 				g.dotQuant(i, w)
 			}
 			g.quantize(i)
+			if i == avx512 {
+				for _, w := range quantFormats {
+					g.dotOne(w)
+				}
+				g.triples()
+			}
 			if i == avx2 {
 				g.transpose()
 			}
