@@ -2,6 +2,8 @@ package llama
 
 import (
 	"math"
+
+	"memorywall/pkg/matmul"
 )
 
 // Attention is computed in blocks of keys, as in FlashAttention: a block's
@@ -10,7 +12,7 @@ import (
 // no matrix of scores of the whole context is ever needed.
 
 const (
-	keyBlock   = 128 // keys that are worked on together
+	keyBlock   = 128 // keys that are worked on together, at most
 	queryBlock = 32  // tokens of a prompt that share them
 )
 
@@ -42,9 +44,11 @@ func (r *Runner) plan() {
 			n++
 		}
 		keys := r.rows[i+n-1].position + 1
-		step := keyBlock
-		if n > 1 {
-			step = keys
+		step := keys
+		if n == 1 {
+			// A divisor of keyBlock, so small that there is enough for all threads.
+			for step = keyBlock; step > matmul.QuantBlock && 4*step > keys; step /= 2 {
+			}
 		}
 		for from := 0; from < keys; from += step {
 			to := min(from+step, keys)
@@ -77,14 +81,14 @@ func (r *Runner) attendPart(part, thread int) {
 	cache := r.rows[t.row].cache
 	for from := t.from; from < t.to; from += keyBlock {
 		to := min(from+keyBlock, t.to)
-		keys := cache.block(cache.keys, r.layer, kv, from, to)
-		values := cache.block(cache.values, r.layer, kv, from, to)
-		n := to - from
-		if err := keys.Mul(s.scores[:nq*n], s.q[:nq*d], nq, r.alone...); err != nil {
+		keys, values := cache.block(r.layer, kv, from, to)
+		n, columns := to-from, keys.Cols()
+		if err := keys.MulT(s.scores[:nq*columns], s.q[:nq*d], nq); err != nil {
 			panic(err) // the sizes are ours
 		}
 		for i := range nq {
 			seen := min(max(r.rows[t.row+i/group].position+1-from, 0), n)
+			copy(s.scores[i*n:][:seen], s.scores[i*columns:])
 			s.weigh(i, s.scores[i*n:][:n], seen, d)
 		}
 		if err := values.MulT(s.acc[:nq*d], s.scores[:nq*n], nq, r.adding...); err != nil {

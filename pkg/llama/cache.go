@@ -18,8 +18,10 @@ type Cache struct {
 	capacity int
 	length   int
 
-	// For each layer and KV head the keys of all tokens, one row of HeadDim
-	// elements after the other, and likewise the values.
+	// For each layer and KV head the values of all tokens, one row of HeadDim
+	// elements after the other, and the keys in blocks of keyBlock tokens, each
+	// turned: HeadDim rows of keyBlock elements. Both products of attention are
+	// then sums of rows.
 	keys, values []byte
 	elem         int // bytes of an element
 }
@@ -40,8 +42,8 @@ func (m *Model) NewCache(capacity int, format matmul.WeightFormat) (*Cache, erro
 	default:
 		return nil, fmt.Errorf("llama: a cache in %v: it can be in Float32 or Float16", format)
 	}
-	n := m.Layers * capacity * m.kvWidth() * c.elem
-	c.keys, c.values = make([]byte, n), make([]byte, n)
+	token := m.Layers * m.kvWidth() * c.elem
+	c.keys, c.values = make([]byte, c.blocks()*keyBlock*token), make([]byte, capacity*token)
 	return c, nil
 }
 
@@ -90,11 +92,23 @@ func (c *Cache) clone() *Cache {
 	return &d
 }
 
-// block returns the rows from..to of one layer and KV head, as weights.
-func (c *Cache) block(of []byte, layer, head, from, to int) matmul.Weights {
+// blocks is how many blocks of keys there are of each layer and head.
+func (c *Cache) blocks() int { return (c.capacity + keyBlock - 1) / keyBlock }
+
+// block returns the keys from..to of one layer and head as HeadDim×(to-from)
+// weights, or a few more columns up to a multiple of [matmul.QuantBlock], and the
+// values as (to-from)×HeadDim. All must be of one block of keys.
+func (c *Cache) block(layer, head, from, to int) (keys, values matmul.Weights) {
 	d := c.config.HeadDim
+	size := d * keyBlock * c.elem
+	block := ((layer*c.config.KVHeads+head)*c.blocks() + from/keyBlock) * size
+	first, n := from%keyBlock, (to-from+matmul.QuantBlock-1)/matmul.QuantBlock*matmul.QuantBlock
 	at := ((layer*c.config.KVHeads+head)*c.capacity + from) * d * c.elem
-	w, err := matmul.NewWeights(c.format, to-from, d, of[at:][:(to-from)*d*c.elem])
+	return c.weights(c.keys[block:], d, keyBlock).Columns(first, first+n), c.weights(c.values[at:], to-from, d)
+}
+
+func (c *Cache) weights(data []byte, rows, cols int) matmul.Weights {
+	w, err := matmul.NewWeights(c.format, rows, cols, data[:rows*cols*c.elem])
 	if err != nil {
 		panic(err) // the sizes are the cache's own
 	}
@@ -105,9 +119,13 @@ func (c *Cache) block(of []byte, layer, head, from, to int) matmul.Weights {
 func (c *Cache) put(layer, position int, key, value []float32) {
 	d := c.config.HeadDim
 	for h := range c.config.KVHeads {
-		at := ((layer*c.config.KVHeads+h)*c.capacity + position) * d * c.elem
-		store(c.keys[at:][:d*c.elem], key[h*d:][:d], c.elem)
+		head := layer*c.config.KVHeads + h
+		at := (head*c.capacity + position) * d * c.elem
 		store(c.values[at:][:d*c.elem], value[h*d:][:d], c.elem)
+		at = ((head*c.blocks()+position/keyBlock)*d*keyBlock + position%keyBlock) * c.elem
+		for i := range d {
+			store(c.keys[at+i*keyBlock*c.elem:][:c.elem], key[h*d+i:][:1], c.elem)
+		}
 	}
 }
 

@@ -20,7 +20,6 @@ type Runner struct {
 	mul    []matmul.Option // for the products of this step: one of the next two
 	exact  []matmul.Option // in float32, for prompts
 	quick  []matmul.Option // for single tokens
-	alone  []matmul.Option // for products within one thread's part
 	adding []matmul.Option // that add to what is there
 
 	rows  []row  // of this step
@@ -79,7 +78,6 @@ func (m *Model) NewRunner(o Options) (*Runner, error) {
 	if !o.Float32 {
 		r.quick = []matmul.Option{matmul.OnTeam(r.team), matmul.Int8Activations()}
 	}
-	r.alone = []matmul.Option{matmul.Threads(1)}
 	r.adding = []matmul.Option{matmul.Beta(1)}
 	r.scratch = make([]scratch, r.team.Threads())
 	r.attend, r.activate = r.attendPart, r.activatePart

@@ -115,6 +115,27 @@ func NewWeights(f WeightFormat, rows, cols int, data []byte) (Weights, error) {
 	return Weights{format: f, rows: rows, cols: cols, rowBytes: rowBytes, data: data}, nil
 }
 
+// Columns returns the columns from..to, to not included, as weights that share the
+// memory of w. It panics unless 0 ≤ from < to ≤ Cols and both are whole blocks of
+// the format.
+func (w Weights) Columns(from, to int) Weights {
+	l := layouts[w.format]
+	if from < 0 || from >= to || to > w.cols || from%l.weights != 0 || to%l.weights != 0 {
+		panic(fmt.Sprintf("matmul: columns %d to %d: the weights have %d, in blocks of %d", from, to, w.cols, l.weights))
+	}
+	size := w.rowSize()
+	first := from / l.weights * l.bytes
+	w.cols = to - from
+	w.data = w.data[first:][:len(w.data)-size+w.rowSize()]
+	return w
+}
+
+// rowSize is the bytes of a row, without a gap that may follow.
+func (w Weights) rowSize() int {
+	l := layouts[w.format]
+	return w.cols / l.weights * l.bytes
+}
+
 // Format returns how the weights are stored.
 func (w Weights) Format() WeightFormat { return w.format }
 
@@ -140,7 +161,7 @@ func (w Weights) Row(dst []float32, i int) {
 	weightPool()[0].row(w, dst[:w.cols], i)
 }
 
-func (w Weights) row(i int) []byte { return w.data[i*w.rowBytes:][:w.rowBytes] }
+func (w Weights) row(i int) []byte { return w.data[i*w.rowBytes:][:w.rowSize()] }
 
 func decodeFloat32(dst []float32, src []byte) {
 	for i := range dst {

@@ -1755,7 +1755,7 @@ m1store0:
 	RET
 
 // func turnedFloat32AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·turnedFloat32AVX2(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
@@ -1792,7 +1792,9 @@ m3:
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-m3loop:
+m3b1loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
 	VMOVUPS      (DX), Y12
 	VMOVUPS      32(DX), Y13
 	VBROADCASTSS (BX), Y14
@@ -1818,10 +1820,10 @@ m3loop:
 	ADDQ         R15, DX
 	ADDQ         $+4, BX
 	DECQ         R12
-	JNE          m3loop
+	JNE          m3b1loop
 	MOVBLZX      add+72(FP), R13
 	TESTQ        R13, R13
-	JEQ          m3store
+	JEQ          m3b1store
 	VADDPS       (R8), Y0, Y0
 	VADDPS       32(R8), Y1, Y1
 	VADDPS       64(R8), Y2, Y2
@@ -1835,7 +1837,7 @@ m3loop:
 	VADDPS       64(R8)(R10*2), Y10, Y10
 	VADDPS       96(R8)(R10*2), Y11, Y11
 
-m3store:
+m3b1store:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
 	VMOVUPS Y2, 64(R8)
@@ -1853,7 +1855,7 @@ m3store:
 	MOVQ    rows+24(FP), R13
 	SHLQ    $0x02, R13
 	SUBQ    R13, BX
-	DECQ    blocks+0(FP)
+	SUBQ    $0x01, blocks+0(FP)
 	JNE     m3
 	VZEROUPPER
 	RET
@@ -1870,30 +1872,30 @@ m2:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-m2loop:
+m2b1loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
+	VBROADCASTSS (BX), Y10
+	VBROADCASTSS (BX)(SI*1), Y11
 	VMOVUPS      (DX), Y8
 	VMOVUPS      32(DX), Y9
-	VBROADCASTSS (BX), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS (BX)(SI*1), Y10
-	VFMADD231PS  Y10, Y8, Y4
-	VFMADD231PS  Y10, Y9, Y5
+	VFMADD231PS  Y11, Y8, Y4
+	VFMADD231PS  Y11, Y9, Y5
 	VMOVUPS      64(DX), Y8
 	VMOVUPS      96(DX), Y9
-	VBROADCASTSS (BX), Y10
 	VFMADD231PS  Y10, Y8, Y2
 	VFMADD231PS  Y10, Y9, Y3
-	VBROADCASTSS (BX)(SI*1), Y10
-	VFMADD231PS  Y10, Y8, Y6
-	VFMADD231PS  Y10, Y9, Y7
+	VFMADD231PS  Y11, Y8, Y6
+	VFMADD231PS  Y11, Y9, Y7
 	ADDQ         R15, DX
 	ADDQ         $+4, BX
 	DECQ         R12
-	JNE          m2loop
+	JNE          m2b1loop
 	MOVBLZX      add+72(FP), R13
 	TESTQ        R13, R13
-	JEQ          m2store
+	JEQ          m2b1store
 	VADDPS       (R8), Y0, Y0
 	VADDPS       32(R8), Y1, Y1
 	VADDPS       64(R8), Y2, Y2
@@ -1903,7 +1905,7 @@ m2loop:
 	VADDPS       64(R8)(R10*1), Y6, Y6
 	VADDPS       96(R8)(R10*1), Y7, Y7
 
-m2store:
+m2b1store:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
 	VMOVUPS Y2, 64(R8)
@@ -1917,12 +1919,83 @@ m2store:
 	MOVQ    rows+24(FP), R13
 	SHLQ    $0x02, R13
 	SUBQ    R13, BX
-	DECQ    blocks+0(FP)
+	SUBQ    $0x01, blocks+0(FP)
 	JNE     m2
 	VZEROUPPER
 	RET
 
 m1:
+	CMPQ   blocks+0(FP), $0x02
+	JLT    m1b1
+	MOVQ   AX, DX
+	MOVQ   rows+24(FP), R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+m1b2loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
+	PREFETCHT0   8320(DX)
+	PREFETCHT0   8384(DX)
+	VBROADCASTSS (BX), Y10
+	VMOVUPS      (DX), Y8
+	VMOVUPS      32(DX), Y9
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VMOVUPS      64(DX), Y8
+	VMOVUPS      96(DX), Y9
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y3
+	VMOVUPS      128(DX), Y8
+	VMOVUPS      160(DX), Y9
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVUPS      192(DX), Y8
+	VMOVUPS      224(DX), Y9
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  Y10, Y9, Y7
+	ADDQ         R15, DX
+	ADDQ         $+4, BX
+	DECQ         R12
+	JNE          m1b2loop
+	MOVBLZX      add+72(FP), R13
+	TESTQ        R13, R13
+	JEQ          m1b2store
+	VADDPS       (R8), Y0, Y0
+	VADDPS       32(R8), Y1, Y1
+	VADDPS       64(R8), Y2, Y2
+	VADDPS       96(R8), Y3, Y3
+	VADDPS       128(R8), Y4, Y4
+	VADDPS       160(R8), Y5, Y5
+	VADDPS       192(R8), Y6, Y6
+	VADDPS       224(R8), Y7, Y7
+
+m1b2store:
+	VMOVUPS Y0, (R8)
+	VMOVUPS Y1, 32(R8)
+	VMOVUPS Y2, 64(R8)
+	VMOVUPS Y3, 96(R8)
+	VMOVUPS Y4, 128(R8)
+	VMOVUPS Y5, 160(R8)
+	VMOVUPS Y6, 192(R8)
+	VMOVUPS Y7, 224(R8)
+	ADDQ    $+256, R8
+	ADDQ    $+256, AX
+	MOVQ    rows+24(FP), R13
+	SHLQ    $0x02, R13
+	SUBQ    R13, BX
+	SUBQ    $0x02, blocks+0(FP)
+	JNE     m1
+	VZEROUPPER
+	RET
+
+m1b1:
 	MOVQ   AX, DX
 	MOVQ   rows+24(FP), R12
 	VXORPS Y0, Y0, Y0
@@ -1930,30 +2003,31 @@ m1:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-m1loop:
+m1b1loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
+	VBROADCASTSS (BX), Y6
 	VMOVUPS      (DX), Y4
 	VMOVUPS      32(DX), Y5
-	VBROADCASTSS (BX), Y6
 	VFMADD231PS  Y6, Y4, Y0
 	VFMADD231PS  Y6, Y5, Y1
 	VMOVUPS      64(DX), Y4
 	VMOVUPS      96(DX), Y5
-	VBROADCASTSS (BX), Y6
 	VFMADD231PS  Y6, Y4, Y2
 	VFMADD231PS  Y6, Y5, Y3
 	ADDQ         R15, DX
 	ADDQ         $+4, BX
 	DECQ         R12
-	JNE          m1loop
+	JNE          m1b1loop
 	MOVBLZX      add+72(FP), R13
 	TESTQ        R13, R13
-	JEQ          m1store
+	JEQ          m1b1store
 	VADDPS       (R8), Y0, Y0
 	VADDPS       32(R8), Y1, Y1
 	VADDPS       64(R8), Y2, Y2
 	VADDPS       96(R8), Y3, Y3
 
-m1store:
+m1b1store:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
 	VMOVUPS Y2, 64(R8)
@@ -1963,13 +2037,13 @@ m1store:
 	MOVQ    rows+24(FP), R13
 	SHLQ    $0x02, R13
 	SUBQ    R13, BX
-	DECQ    blocks+0(FP)
-	JNE     m1
+	SUBQ    $0x01, blocks+0(FP)
+	JNE     m1b1
 	VZEROUPPER
 	RET
 
 // func turnedBFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·turnedBFloat16AVX2(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
@@ -2006,7 +2080,8 @@ m3:
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-m3loop:
+m3b1loop:
+	PREFETCHT0   8192(DX)
 	VPMOVZXWD    (DX), Y12
 	VPSLLD       $0x10, Y12, Y12
 	VPMOVZXWD    16(DX), Y13
@@ -2036,10 +2111,10 @@ m3loop:
 	ADDQ         R15, DX
 	ADDQ         $+4, BX
 	DECQ         R12
-	JNE          m3loop
+	JNE          m3b1loop
 	MOVBLZX      add+72(FP), R13
 	TESTQ        R13, R13
-	JEQ          m3store
+	JEQ          m3b1store
 	VADDPS       (R8), Y0, Y0
 	VADDPS       32(R8), Y1, Y1
 	VADDPS       64(R8), Y2, Y2
@@ -2053,7 +2128,7 @@ m3loop:
 	VADDPS       64(R8)(R10*2), Y10, Y10
 	VADDPS       96(R8)(R10*2), Y11, Y11
 
-m3store:
+m3b1store:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
 	VMOVUPS Y2, 64(R8)
@@ -2071,7 +2146,7 @@ m3store:
 	MOVQ    rows+24(FP), R13
 	SHLQ    $0x02, R13
 	SUBQ    R13, BX
-	DECQ    blocks+0(FP)
+	SUBQ    $0x01, blocks+0(FP)
 	JNE     m3
 	VZEROUPPER
 	RET
@@ -2088,34 +2163,33 @@ m2:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-m2loop:
+m2b1loop:
+	PREFETCHT0   8192(DX)
+	VBROADCASTSS (BX), Y10
+	VBROADCASTSS (BX)(SI*1), Y11
 	VPMOVZXWD    (DX), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VPMOVZXWD    16(DX), Y9
 	VPSLLD       $0x10, Y9, Y9
-	VBROADCASTSS (BX), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS (BX)(SI*1), Y10
-	VFMADD231PS  Y10, Y8, Y4
-	VFMADD231PS  Y10, Y9, Y5
+	VFMADD231PS  Y11, Y8, Y4
+	VFMADD231PS  Y11, Y9, Y5
 	VPMOVZXWD    32(DX), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VPMOVZXWD    48(DX), Y9
 	VPSLLD       $0x10, Y9, Y9
-	VBROADCASTSS (BX), Y10
 	VFMADD231PS  Y10, Y8, Y2
 	VFMADD231PS  Y10, Y9, Y3
-	VBROADCASTSS (BX)(SI*1), Y10
-	VFMADD231PS  Y10, Y8, Y6
-	VFMADD231PS  Y10, Y9, Y7
+	VFMADD231PS  Y11, Y8, Y6
+	VFMADD231PS  Y11, Y9, Y7
 	ADDQ         R15, DX
 	ADDQ         $+4, BX
 	DECQ         R12
-	JNE          m2loop
+	JNE          m2b1loop
 	MOVBLZX      add+72(FP), R13
 	TESTQ        R13, R13
-	JEQ          m2store
+	JEQ          m2b1store
 	VADDPS       (R8), Y0, Y0
 	VADDPS       32(R8), Y1, Y1
 	VADDPS       64(R8), Y2, Y2
@@ -2125,7 +2199,7 @@ m2loop:
 	VADDPS       64(R8)(R10*1), Y6, Y6
 	VADDPS       96(R8)(R10*1), Y7, Y7
 
-m2store:
+m2b1store:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
 	VMOVUPS Y2, 64(R8)
@@ -2139,12 +2213,89 @@ m2store:
 	MOVQ    rows+24(FP), R13
 	SHLQ    $0x02, R13
 	SUBQ    R13, BX
-	DECQ    blocks+0(FP)
+	SUBQ    $0x01, blocks+0(FP)
 	JNE     m2
 	VZEROUPPER
 	RET
 
 m1:
+	CMPQ   blocks+0(FP), $0x02
+	JLT    m1b1
+	MOVQ   AX, DX
+	MOVQ   rows+24(FP), R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+m1b2loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
+	VBROADCASTSS (BX), Y10
+	VPMOVZXWD    (DX), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VPMOVZXWD    16(DX), Y9
+	VPSLLD       $0x10, Y9, Y9
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VPMOVZXWD    32(DX), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VPMOVZXWD    48(DX), Y9
+	VPSLLD       $0x10, Y9, Y9
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y3
+	VPMOVZXWD    64(DX), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VPMOVZXWD    80(DX), Y9
+	VPSLLD       $0x10, Y9, Y9
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VPMOVZXWD    96(DX), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VPMOVZXWD    112(DX), Y9
+	VPSLLD       $0x10, Y9, Y9
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  Y10, Y9, Y7
+	ADDQ         R15, DX
+	ADDQ         $+4, BX
+	DECQ         R12
+	JNE          m1b2loop
+	MOVBLZX      add+72(FP), R13
+	TESTQ        R13, R13
+	JEQ          m1b2store
+	VADDPS       (R8), Y0, Y0
+	VADDPS       32(R8), Y1, Y1
+	VADDPS       64(R8), Y2, Y2
+	VADDPS       96(R8), Y3, Y3
+	VADDPS       128(R8), Y4, Y4
+	VADDPS       160(R8), Y5, Y5
+	VADDPS       192(R8), Y6, Y6
+	VADDPS       224(R8), Y7, Y7
+
+m1b2store:
+	VMOVUPS Y0, (R8)
+	VMOVUPS Y1, 32(R8)
+	VMOVUPS Y2, 64(R8)
+	VMOVUPS Y3, 96(R8)
+	VMOVUPS Y4, 128(R8)
+	VMOVUPS Y5, 160(R8)
+	VMOVUPS Y6, 192(R8)
+	VMOVUPS Y7, 224(R8)
+	ADDQ    $+256, R8
+	ADDQ    $+128, AX
+	MOVQ    rows+24(FP), R13
+	SHLQ    $0x02, R13
+	SUBQ    R13, BX
+	SUBQ    $0x02, blocks+0(FP)
+	JNE     m1
+	VZEROUPPER
+	RET
+
+m1b1:
 	MOVQ   AX, DX
 	MOVQ   rows+24(FP), R12
 	VXORPS Y0, Y0, Y0
@@ -2152,34 +2303,34 @@ m1:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-m1loop:
+m1b1loop:
+	PREFETCHT0   8192(DX)
+	VBROADCASTSS (BX), Y6
 	VPMOVZXWD    (DX), Y4
 	VPSLLD       $0x10, Y4, Y4
 	VPMOVZXWD    16(DX), Y5
 	VPSLLD       $0x10, Y5, Y5
-	VBROADCASTSS (BX), Y6
 	VFMADD231PS  Y6, Y4, Y0
 	VFMADD231PS  Y6, Y5, Y1
 	VPMOVZXWD    32(DX), Y4
 	VPSLLD       $0x10, Y4, Y4
 	VPMOVZXWD    48(DX), Y5
 	VPSLLD       $0x10, Y5, Y5
-	VBROADCASTSS (BX), Y6
 	VFMADD231PS  Y6, Y4, Y2
 	VFMADD231PS  Y6, Y5, Y3
 	ADDQ         R15, DX
 	ADDQ         $+4, BX
 	DECQ         R12
-	JNE          m1loop
+	JNE          m1b1loop
 	MOVBLZX      add+72(FP), R13
 	TESTQ        R13, R13
-	JEQ          m1store
+	JEQ          m1b1store
 	VADDPS       (R8), Y0, Y0
 	VADDPS       32(R8), Y1, Y1
 	VADDPS       64(R8), Y2, Y2
 	VADDPS       96(R8), Y3, Y3
 
-m1store:
+m1b1store:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
 	VMOVUPS Y2, 64(R8)
@@ -2189,13 +2340,13 @@ m1store:
 	MOVQ    rows+24(FP), R13
 	SHLQ    $0x02, R13
 	SUBQ    R13, BX
-	DECQ    blocks+0(FP)
-	JNE     m1
+	SUBQ    $0x01, blocks+0(FP)
+	JNE     m1b1
 	VZEROUPPER
 	RET
 
 // func turnedFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, F16C, FMA3
+// Requires: AVX, F16C, FMA3, MMX+
 TEXT ·turnedFloat16AVX2(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
@@ -2232,7 +2383,8 @@ m3:
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-m3loop:
+m3b1loop:
+	PREFETCHT0   8192(DX)
 	VCVTPH2PS    (DX), Y12
 	VCVTPH2PS    16(DX), Y13
 	VBROADCASTSS (BX), Y14
@@ -2258,10 +2410,10 @@ m3loop:
 	ADDQ         R15, DX
 	ADDQ         $+4, BX
 	DECQ         R12
-	JNE          m3loop
+	JNE          m3b1loop
 	MOVBLZX      add+72(FP), R13
 	TESTQ        R13, R13
-	JEQ          m3store
+	JEQ          m3b1store
 	VADDPS       (R8), Y0, Y0
 	VADDPS       32(R8), Y1, Y1
 	VADDPS       64(R8), Y2, Y2
@@ -2275,7 +2427,7 @@ m3loop:
 	VADDPS       64(R8)(R10*2), Y10, Y10
 	VADDPS       96(R8)(R10*2), Y11, Y11
 
-m3store:
+m3b1store:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
 	VMOVUPS Y2, 64(R8)
@@ -2293,7 +2445,7 @@ m3store:
 	MOVQ    rows+24(FP), R13
 	SHLQ    $0x02, R13
 	SUBQ    R13, BX
-	DECQ    blocks+0(FP)
+	SUBQ    $0x01, blocks+0(FP)
 	JNE     m3
 	VZEROUPPER
 	RET
@@ -2310,30 +2462,29 @@ m2:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-m2loop:
+m2b1loop:
+	PREFETCHT0   8192(DX)
+	VBROADCASTSS (BX), Y10
+	VBROADCASTSS (BX)(SI*1), Y11
 	VCVTPH2PS    (DX), Y8
 	VCVTPH2PS    16(DX), Y9
-	VBROADCASTSS (BX), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS (BX)(SI*1), Y10
-	VFMADD231PS  Y10, Y8, Y4
-	VFMADD231PS  Y10, Y9, Y5
+	VFMADD231PS  Y11, Y8, Y4
+	VFMADD231PS  Y11, Y9, Y5
 	VCVTPH2PS    32(DX), Y8
 	VCVTPH2PS    48(DX), Y9
-	VBROADCASTSS (BX), Y10
 	VFMADD231PS  Y10, Y8, Y2
 	VFMADD231PS  Y10, Y9, Y3
-	VBROADCASTSS (BX)(SI*1), Y10
-	VFMADD231PS  Y10, Y8, Y6
-	VFMADD231PS  Y10, Y9, Y7
+	VFMADD231PS  Y11, Y8, Y6
+	VFMADD231PS  Y11, Y9, Y7
 	ADDQ         R15, DX
 	ADDQ         $+4, BX
 	DECQ         R12
-	JNE          m2loop
+	JNE          m2b1loop
 	MOVBLZX      add+72(FP), R13
 	TESTQ        R13, R13
-	JEQ          m2store
+	JEQ          m2b1store
 	VADDPS       (R8), Y0, Y0
 	VADDPS       32(R8), Y1, Y1
 	VADDPS       64(R8), Y2, Y2
@@ -2343,7 +2494,7 @@ m2loop:
 	VADDPS       64(R8)(R10*1), Y6, Y6
 	VADDPS       96(R8)(R10*1), Y7, Y7
 
-m2store:
+m2b1store:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
 	VMOVUPS Y2, 64(R8)
@@ -2357,12 +2508,81 @@ m2store:
 	MOVQ    rows+24(FP), R13
 	SHLQ    $0x02, R13
 	SUBQ    R13, BX
-	DECQ    blocks+0(FP)
+	SUBQ    $0x01, blocks+0(FP)
 	JNE     m2
 	VZEROUPPER
 	RET
 
 m1:
+	CMPQ   blocks+0(FP), $0x02
+	JLT    m1b1
+	MOVQ   AX, DX
+	MOVQ   rows+24(FP), R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+m1b2loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
+	VBROADCASTSS (BX), Y10
+	VCVTPH2PS    (DX), Y8
+	VCVTPH2PS    16(DX), Y9
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VCVTPH2PS    32(DX), Y8
+	VCVTPH2PS    48(DX), Y9
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y3
+	VCVTPH2PS    64(DX), Y8
+	VCVTPH2PS    80(DX), Y9
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VCVTPH2PS    96(DX), Y8
+	VCVTPH2PS    112(DX), Y9
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  Y10, Y9, Y7
+	ADDQ         R15, DX
+	ADDQ         $+4, BX
+	DECQ         R12
+	JNE          m1b2loop
+	MOVBLZX      add+72(FP), R13
+	TESTQ        R13, R13
+	JEQ          m1b2store
+	VADDPS       (R8), Y0, Y0
+	VADDPS       32(R8), Y1, Y1
+	VADDPS       64(R8), Y2, Y2
+	VADDPS       96(R8), Y3, Y3
+	VADDPS       128(R8), Y4, Y4
+	VADDPS       160(R8), Y5, Y5
+	VADDPS       192(R8), Y6, Y6
+	VADDPS       224(R8), Y7, Y7
+
+m1b2store:
+	VMOVUPS Y0, (R8)
+	VMOVUPS Y1, 32(R8)
+	VMOVUPS Y2, 64(R8)
+	VMOVUPS Y3, 96(R8)
+	VMOVUPS Y4, 128(R8)
+	VMOVUPS Y5, 160(R8)
+	VMOVUPS Y6, 192(R8)
+	VMOVUPS Y7, 224(R8)
+	ADDQ    $+256, R8
+	ADDQ    $+128, AX
+	MOVQ    rows+24(FP), R13
+	SHLQ    $0x02, R13
+	SUBQ    R13, BX
+	SUBQ    $0x02, blocks+0(FP)
+	JNE     m1
+	VZEROUPPER
+	RET
+
+m1b1:
 	MOVQ   AX, DX
 	MOVQ   rows+24(FP), R12
 	VXORPS Y0, Y0, Y0
@@ -2370,30 +2590,30 @@ m1:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-m1loop:
+m1b1loop:
+	PREFETCHT0   8192(DX)
+	VBROADCASTSS (BX), Y6
 	VCVTPH2PS    (DX), Y4
 	VCVTPH2PS    16(DX), Y5
-	VBROADCASTSS (BX), Y6
 	VFMADD231PS  Y6, Y4, Y0
 	VFMADD231PS  Y6, Y5, Y1
 	VCVTPH2PS    32(DX), Y4
 	VCVTPH2PS    48(DX), Y5
-	VBROADCASTSS (BX), Y6
 	VFMADD231PS  Y6, Y4, Y2
 	VFMADD231PS  Y6, Y5, Y3
 	ADDQ         R15, DX
 	ADDQ         $+4, BX
 	DECQ         R12
-	JNE          m1loop
+	JNE          m1b1loop
 	MOVBLZX      add+72(FP), R13
 	TESTQ        R13, R13
-	JEQ          m1store
+	JEQ          m1b1store
 	VADDPS       (R8), Y0, Y0
 	VADDPS       32(R8), Y1, Y1
 	VADDPS       64(R8), Y2, Y2
 	VADDPS       96(R8), Y3, Y3
 
-m1store:
+m1b1store:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
 	VMOVUPS Y2, 64(R8)
@@ -2403,8 +2623,8 @@ m1store:
 	MOVQ    rows+24(FP), R13
 	SHLQ    $0x02, R13
 	SUBQ    R13, BX
-	DECQ    blocks+0(FP)
-	JNE     m1
+	SUBQ    $0x01, blocks+0(FP)
+	JNE     m1b1
 	VZEROUPPER
 	RET
 

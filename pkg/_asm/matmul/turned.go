@@ -7,6 +7,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// turnedAhead is how many bytes ahead memory is asked for weights.
+const turnedAhead = 8192
+
 // plainFormats are those whose weights stand for themselves.
 var plainFormats = []*weightFormat{wF32, wBF16, wF16}
 
@@ -48,62 +51,87 @@ func (f *gen) mulTurned(i *isa, w *weightFormat) {
 		g.JEQ(operand.LabelRef(fmt.Sprintf("m%d", m)))
 	}
 	g.JMP(operand.LabelRef("m1"))
+	add, err := g.Param("add").Resolve()
+	if err != nil {
+		panic(err)
+	}
 	nv := g.vecsOf()
 	for _, m := range i.turnedRows() {
-		label := func(s string) string { return fmt.Sprintf("m%d%s", m, s) }
-		sums := i.Regs[:m*nv]
-		dst := i.Regs[len(sums):][:nv/2]
-		x := i.Regs[len(sums)+len(dst)]
-		g.Label(label(""))
-		g.MOVQ(k.row, k.w)
-		g.MOVQ(k.rowsNo, k.left)
-		for _, s := range sums {
-			g.zero(s)
+		// As many blocks side by side as there are registers for: the weights are
+		// then read along whole rows.
+		most := 4
+		for m*nv*most > len(i.Regs)-nv/2-1 {
+			most /= 2
 		}
-		g.Label(label("loop"))
-		for h := range 2 {
-			g.half(h, k.w, dst)
-			for r := range m {
-				g.broadcast(k.x.at(r, 0), x)
-				for n, v := range dst {
-					g.fma(x, v, sums[r*nv+h*nv/2+n])
+		for n := most; n >= 1; n /= 2 {
+			label := func(s string) string {
+				if n == most && s == "" {
+					return fmt.Sprintf("m%d", m)
+				}
+				return fmt.Sprintf("m%db%d%s", m, n, s)
+			}
+			sums := i.Regs[:m*nv*n]
+			dst := i.Regs[len(sums):][:nv/2]
+			xs := i.Regs[len(sums)+len(dst):]
+			once := len(xs) >= m // there are registers for all activations of a row
+			g.Label(label(""))
+			if n > 1 {
+				g.CMPQ(k.blocks, operand.U8(n))
+				g.JLT(operand.LabelRef(fmt.Sprintf("m%db%d", m, n/2)))
+			}
+			g.MOVQ(k.row, k.w)
+			g.MOVQ(k.rowsNo, k.left)
+			for _, s := range sums {
+				g.zero(s)
+			}
+			g.Label(label("loop"))
+			for at := 0; at < n*w.bytes; at += 64 {
+				g.PREFETCHT0(operand.Mem{Base: k.w, Disp: turnedAhead + at})
+			}
+			for r := 0; r < m && once; r++ {
+				g.broadcast(k.x.at(r, 0), xs[r])
+			}
+			for h := range 2 * n {
+				g.half(h, k.w, dst)
+				for r := range m {
+					x := xs[0]
+					if once {
+						x = xs[r]
+					} else {
+						g.broadcast(k.x.at(r, 0), x)
+					}
+					for v, d := range dst {
+						g.fma(x, d, sums[(r*n*2+h)*nv/2+v])
+					}
 				}
 			}
-		}
-		g.ADDQ(rowBytes, k.w)
-		g.forward(k.x, m, 4)
-		g.DECQ(k.left)
-		g.JNE(operand.LabelRef(label("loop")))
-		place, err := g.Param("add").Resolve()
-		if err != nil {
-			panic(err)
-		}
-		g.MOVBLZX(place.Addr, k.tmp.As32())
-		g.TESTQ(k.tmp, k.tmp)
-		g.JEQ(operand.LabelRef(label("store")))
-		for r := range m {
-			for v := range nv {
-				g.addTo(k.y.at(r, v*i.Bytes), sums[r*nv+v])
+			g.ADDQ(rowBytes, k.w)
+			g.forward(k.x, m, 4)
+			g.DECQ(k.left)
+			g.JNE(operand.LabelRef(label("loop")))
+			g.MOVBLZX(add.Addr, k.tmp.As32())
+			g.TESTQ(k.tmp, k.tmp)
+			g.JEQ(operand.LabelRef(label("store")))
+			for s, v := range sums {
+				g.addTo(k.y.at(s/(n*nv), s%(n*nv)*i.Bytes), v)
 			}
-		}
-		g.Label(label("store"))
-		for r := range m {
-			for v := range nv {
-				g.move(sums[r*nv+v], k.y.at(r, v*i.Bytes))
+			g.Label(label("store"))
+			for s, v := range sums {
+				g.move(v, k.y.at(s/(n*nv), s%(n*nv)*i.Bytes))
 			}
+			g.forward(k.y, m, 4*quantBlock*n)
+			g.ADDQ(operand.I32(w.bytes*n), k.row)
+			// Back to the first row.
+			g.MOVQ(k.rowsNo, k.tmp)
+			g.SHLQ(operand.U8(2), k.tmp)
+			g.SUBQ(k.tmp, k.x.first)
+			if m > 4 {
+				g.SUBQ(k.tmp, k.x.fifth)
+			}
+			g.SUBQ(operand.U8(n), k.blocks)
+			g.JNE(operand.LabelRef(label("")))
+			g.VZEROUPPER()
+			g.RET()
 		}
-		g.forward(k.y, m, 4*quantBlock)
-		g.ADDQ(operand.I32(w.bytes), k.row)
-		// Back to the first row.
-		g.MOVQ(k.rowsNo, k.tmp)
-		g.SHLQ(operand.U8(2), k.tmp)
-		g.SUBQ(k.tmp, k.x.first)
-		if m > 4 {
-			g.SUBQ(k.tmp, k.x.fifth)
-		}
-		g.DECQ(k.blocks)
-		g.JNE(operand.LabelRef(label("")))
-		g.VZEROUPPER()
-		g.RET()
 	}
 }
