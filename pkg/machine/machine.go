@@ -119,7 +119,7 @@ type L1Load struct {
 type ComputePeak struct {
 	ISA       string    `json:"isa" min:"1"`
 	Fused     bool      `json:"fused"`          // multiply and add in one instruction
-	Format    string    `json:"format" min:"1"` // "FP32" or "FP64"
+	Format    string    `json:"format" min:"1"` // "FP32", "FP64" or "INT8"
 	ElemBytes int64     `json:"elem_bytes" min:"1"`
 	Threads   int       `json:"threads" min:"1"`
 	FLOPS     float64   `json:"flops"`           // FLOP/s of the best sample
@@ -329,7 +329,7 @@ func figures(v reflect.Value, path, min string) error {
 }
 
 // Peak returns the measured peak for a number of threads and a number format
-// ("FP32" or "FP64"), with the instruction set isa, or with the fastest for "".
+// ("FP32", "FP64" or "INT8", which older files have not), with the instruction set isa, or with the fastest for "".
 func (d *Measured) Peak(threads int, format, isa string) (ComputePeak, error) {
 	var best ComputePeak
 	var have []string

@@ -170,13 +170,9 @@ func (m *meter) measure() ([]bench.Result, error) {
 		return nil, err
 	}
 	for _, t := range m.threadCounts() {
-		for _, isa := range probe.ComputeISAs() {
-			if err := addPeak[float32](m, t, isa, "FP32", 4); err != nil {
-				return nil, err
-			}
-			if err := addPeak[float64](m, t, isa, "FP64", 8); err != nil {
-				return nil, err
-			}
+		err := cmp.Or(addPeaks[float32](m, t, "FP32", 4), addPeaks[float64](m, t, "FP64", 8), addPeaks[int32](m, t, "INT8", 1))
+		if err != nil {
+			return nil, err
 		}
 		if err := m.addBandwidths(t); err != nil {
 			return nil, err
@@ -269,9 +265,9 @@ func (m *meter) allocate() error {
 }
 
 // Peak returns a case of multiply-adds in registers and nothing else on all threads of
-// a crew, with an instruction set of [probe.ComputeISAs], "" for the widest: the
+// a crew, those of bytes for int32, with an instruction set of [probe.ComputeISAs], "" for the widest: the
 // peak is its rate.
-func Peak[T probe.Float](crew *bench.Crew, isa string) (c bench.Case, fused bool, err error) {
+func Peak[T probe.Number](crew *bench.Crew, isa string) (c bench.Case, fused bool, err error) {
 	const rounds = 500
 	loops := make([]*probe.Compute[T], crew.Threads())
 	for i := range loops {
@@ -288,12 +284,17 @@ func Peak[T probe.Float](crew *bench.Crew, isa string) (c bench.Case, fused bool
 	}, loops[0].Fused(), nil
 }
 
-func addPeak[T probe.Float](m *meter, threads int, isa, format string, elem int64) error {
-	c, fused, err := Peak[T](m.crew(threads), isa)
-	// The clock is read over the whole run.
-	c.Warm = func() { m.clock = append(m.clock, readClock()) }
-	m.add(c, point{peak: &ComputePeak{ISA: isa, Fused: fused, Format: format, ElemBytes: elem, Threads: threads}})
-	return err
+func addPeaks[T probe.Number](m *meter, threads int, format string, elem int64) error {
+	for _, isa := range probe.ComputeISAs[T]() {
+		c, fused, err := Peak[T](m.crew(threads), isa)
+		if err != nil {
+			return err
+		}
+		// The clock is read over the whole run.
+		c.Warm = func() { m.clock = append(m.clock, readClock()) }
+		m.add(c, point{peak: &ComputePeak{ISA: isa, Fused: fused, Format: format, ElemBytes: elem, Threads: threads}})
+	}
+	return nil
 }
 
 // addBandwidths adds the sweep for a number of threads: loads at two sizes to
@@ -593,7 +594,7 @@ func (m *meter) machine(results []bench.Result) (Machine, error) {
 func method() []string {
 	return []string{
 		"Every figure is the best of its samples, which are all kept; the median stands beside it. A sample lasts about a millisecond, and is the time from the first thread's begin to the last one's end. Each figure is visited twice at least, at different times of the run, if time allows, and again until its best was found at two visits.",
-		"Peaks: independent chains of multiply-adds in registers, one multiply-add counted as 2 FLOPs; where the CPU has no fused multiply-add, multiplies and adds apart.",
+		"Peaks: independent chains of multiply-adds in registers, one multiply-add counted as 2 FLOPs; where the CPU has no fused multiply-add, multiplies and adds apart. INT8: bytes multiplied and added up in 32 bits, a multiply-add counted as 2 as well; without an instruction for it, in three.",
 		"Bandwidths: loops over arrays of float64 with the widest vectors, again and again over one working set; over the largest one with the next narrower vectors too. Bytes are those that the program sees: 8 an element for a load, 16 for a copy, 24 for a triad a = b + s·c. With write-allocate counts the read of each stored line too: 24 for a copy, 32 for a triad. Streaming stores read no line first, and are loops of their own.",
 		"A working set that takes long to go through is sampled part by part in turn, so that each part has been left alone for as long as in a whole pass.",
 		"Levels: stretches of the load curve over which the rate stays about the same. A level's bandwidth is the most that any loop saw there. It is memory where the working sets reach 4 times the last-level caches of the threads.",

@@ -49,8 +49,8 @@ func TestMeasure(t *testing.T) {
 		counts = append(counts, threads)
 	}
 	for _, n := range counts {
-		for _, isa := range probe.ComputeISAs() {
-			for _, format := range []string{"FP32", "FP64"} {
+		for format, isas := range map[string][]string{"FP32": probe.ComputeISAs[float32](), "FP64": probe.ComputeISAs[float64](), "INT8": probe.ComputeISAs[int32]()} {
+			for _, isa := range isas {
 				if p, err := d.Peak(n, format, isa); err != nil || len(p.Samples) < 3 {
 					t.Errorf("%s %s on %d: %d samples (%v)", isa, format, n, len(p.Samples), err)
 				}

@@ -49,7 +49,7 @@ func TestPeer(t *testing.T) {
 		defer teams[n].close()
 	}
 	for _, n := range counts {
-		for _, isa := range probe.ComputeISAs() {
+		for _, isa := range probe.ComputeISAs[float64]() {
 			if isa == probe.AVX512 || isa == probe.AVX2 {
 				peerFMA[float32](t, c, teams[n], n, isa, "f32", 0.98)
 				peerFMA[float64](t, c, teams[n], n, isa, "f64", 0.98)

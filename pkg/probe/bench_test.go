@@ -8,10 +8,11 @@ import (
 func BenchmarkCompute(b *testing.B) {
 	b.Run("float32", benchmarkCompute[float32])
 	b.Run("float64", benchmarkCompute[float64])
+	b.Run("int8", benchmarkCompute[int32])
 }
 
-func benchmarkCompute[T Float](b *testing.B) {
-	for _, isa := range ComputeISAs() {
+func benchmarkCompute[T Number](b *testing.B) {
+	for _, isa := range ComputeISAs[T]() {
 		b.Run("isa="+isa, func(b *testing.B) {
 			c, err := NewCompute[T](isa)
 			if err != nil {

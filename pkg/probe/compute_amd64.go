@@ -68,6 +68,18 @@ func mulAddF64Scalar(n int, p *float64)
 //go:noescape
 func mulAddF64SSE2(n int, p *float64)
 
+// dotsAVX2 does n rounds of sums of products of bytes, n ≥ 1, as [dotsGo] does with 96 numbers;
+// the bytes of p[0] are from 0 to 127.
+//
+//go:noescape
+func dotsAVX2(n int, p *int32)
+
+// dotsAVX512 does n rounds of sums of products of bytes, n ≥ 1, as [dotsGo] does with 192 numbers;
+// the bytes of p[0] are from 0 to 127.
+//
+//go:noescape
+func dotsAVX512(n int, p *int32)
+
 // addChain does n rounds of 64 adds x += y, n ≥ 1, and returns x: one clock cycle for each add.
 // What it equals is [addChainGo].
 func addChain(n int, x uint64, y uint64) uint64

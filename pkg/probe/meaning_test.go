@@ -13,11 +13,23 @@ func sumsGo[T Float](n int, p *T, numbers int) {
 }
 
 // stepsGo is the meaning of the loop in plain Go.
-func stepsGo[T Float](n int, p *T, numbers int) {
+func stepsGo[T Number](n int, p *T, numbers int) {
 	s := unsafe.Slice(p, 2+numbers)
 	for range n {
 		for i := range numbers {
 			s[2+i] = s[2+i]*s[0] + s[1]
+		}
+	}
+}
+
+// dotsGo is the meaning of every loop of products of bytes in assembly.
+func dotsGo(n int, p *int32, numbers int) {
+	s := unsafe.Slice(p, 2+numbers)
+	for range n {
+		for i := range numbers {
+			for shift := 0; shift < 32; shift += 8 {
+				s[2+i] += int32(int8(s[0]>>shift)) * int32(int8(s[1]>>shift))
+			}
 		}
 	}
 }

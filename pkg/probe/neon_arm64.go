@@ -4,17 +4,23 @@
 
 package probe
 
-// fmaF32NEON does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the 80
-// numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].
+// fmaF32NEON does n rounds, n ≥ 1, of what [sumsGo] does with the 80 numbers from p[2] on, one
+// instruction for each vector of them.
 //
 //go:noescape
 func fmaF32NEON(n int, p *float32)
 
-// fmaF64NEON does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the 40
-// numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].
+// fmaF64NEON does n rounds, n ≥ 1, of what [sumsGo] does with the 40 numbers from p[2] on, one
+// instruction for each vector of them.
 //
 //go:noescape
 func fmaF64NEON(n int, p *float64)
+
+// dotsNEON does n rounds, n ≥ 1, of what [dotsGo] does with the 80 numbers from p[2] on, one
+// instruction for each vector of them.
+//
+//go:noescape
+func dotsNEON(n int, p *int32)
 
 // loadNEON reads rounds·512 bytes from p on, passes times over, both ≥ 1. It stores in out the
 // exclusive or of the 16 vectors of 16 bytes that it read last. What it reads, [loadGo] reads.

@@ -5,14 +5,14 @@ import "unsafe"
 // goNumbers is how many numbers the plain loop keeps in registers.
 const goNumbers = 8
 
-func goCompute[T Float]() compute[T] {
+func goCompute[T Number]() compute[T] {
 	return compute[T]{isa: Go, form: steps, numbers: goNumbers, loop: loopGo[T]}
 }
 
 // loopGo is stepsGo for eight numbers in local variables. Plain Go may round the
 // multiply and the add separately; adding one product to each number would let the
 // compiler multiply once.
-func loopGo[T Float](n int, p *T) {
+func loopGo[T Number](n int, p *T) {
 	s := unsafe.Slice(p, 2+goNumbers)
 	x, y := s[0], s[1]
 	s0, s1, s2, s3, s4, s5, s6, s7 := s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9]

@@ -36,10 +36,14 @@ const AlignBytes = 64
 // Float is a floating-point type that has loops.
 type Float interface{ float32 | float64 }
 
+// Number is a type of sums: of products in the same type, or an int32 for products of
+// bytes, four at a time.
+type Number interface{ Float | int32 }
+
 // ComputeISAs names the instruction sets that [NewCompute] takes on this CPU,
 // the widest first. The last is [Go].
-func ComputeISAs() []string {
-	return names(computes[float64](), func(c compute[float64]) string { return c.isa })
+func ComputeISAs[T Number]() []string {
+	return names(computes[T](), func(c compute[T]) string { return c.isa })
 }
 
 // MemoryISAs names the instruction sets that [NewMemory] takes on this CPU, the
@@ -69,13 +73,15 @@ func find[T any](all []T, isa string, name func(T) string) (T, error) {
 type form int
 
 const (
-	sums   form = iota // s += x·y
-	steps              // s = s·x + y
-	mulAdd             // s *= x for the first half of them, s += y for the second
+	sums      form = iota // s += x·y
+	steps                 // s = s·x + y
+	mulAdd                // s *= x for the first half of them, s += y for the second
+	dots                  // s += x₀·y₀ + x₁·y₁ + x₂·y₂ + x₃·y₃ of the bytes of x and y
+	dotsApart             // the same in several instructions
 )
 
 // compute is a loop of multiply-adds. Its state is x, y, then the numbers.
-type compute[T Float] struct {
+type compute[T Number] struct {
 	isa     string
 	form    form
 	numbers int
@@ -83,43 +89,55 @@ type compute[T Float] struct {
 }
 
 // computes lists the loops of this CPU, the widest first.
-func computes[T Float]() []compute[T] {
-	var t T
-	if _, ok := any(t).(float32); ok {
-		return any(computes32()).([]compute[T])
+func computes[T Number]() []compute[T] {
+	for _, all := range []any{computes32(), computes64(), computes8()} {
+		if all, ok := all.([]compute[T]); ok {
+			return all
+		}
 	}
-	return any(computes64()).([]compute[T])
+	panic("probe: no such type")
 }
 
 // A Compute does multiply-adds in registers and nothing else. Timed, it gives
 // the peak of one core. It is for one goroutine at a time.
-type Compute[T Float] struct {
+type Compute[T Number] struct {
 	compute compute[T]
 	state   []T
 }
 
 // NewCompute returns the loop of an instruction set of [ComputeISAs], "" for
 // the widest. Its numbers are of plain size and stay so however long it runs.
-func NewCompute[T Float](isa string) (*Compute[T], error) {
+func NewCompute[T Number](isa string) (*Compute[T], error) {
 	c, err := find(computes[T](), isa, func(c compute[T]) string { return c.isa })
 	if err != nil {
 		return nil, err
 	}
 	k := &Compute[T]{compute: c, state: make([]T, 2+c.numbers)}
-	// Bits are mixed: some CPUs run faster on numbers that are mostly zeros. A
-	// sum grows by very little, so that it stays plain for hours.
-	switch c.form {
-	case sums:
-		k.Set(0.7390851332151607, 1e-9)
-	case steps:
-		k.Set(0.7390851332151607, 0.1415926535897932)
-	case mulAdd:
-		k.Set(1, 1e-9)
-	}
-	for i := range k.Numbers() {
-		k.Numbers()[i] = 0.5 + T(i)/64
+	switch s := any(k.state).(type) {
+	case []float32:
+		begin(c.form, s)
+	case []float64:
+		begin(c.form, s)
+	case []int32:
+		s[0], s[1] = 0x5a3c6967, -0x12345679
 	}
 	return k, nil
+}
+
+// begin sets the state of a loop. Bits are mixed: some CPUs run faster on numbers that
+// are mostly zeros. A sum grows by very little, so that it stays plain for hours.
+func begin[T Float](f form, state []T) {
+	switch f {
+	case sums:
+		state[0], state[1] = 0.7390851332151607, 1e-9
+	case steps:
+		state[0], state[1] = 0.7390851332151607, 0.1415926535897932
+	case mulAdd:
+		state[0], state[1] = 1, 1e-9
+	}
+	for i := range state[2:] {
+		state[2+i] = 0.5 + T(i)/64
+	}
 }
 
 // ISA names the instruction set.
@@ -128,21 +146,20 @@ func (c *Compute[T]) ISA() string { return c.compute.isa }
 // Fused says whether the loop is made of multiply-adds: s += x·y, or in plain
 // Go s = s·x + y, for every number s. Where the CPU has no such instruction, the
 // first half of the numbers is multiplied by x, and y is added to the second
-// half.
-func (c *Compute[T]) Fused() bool { return c.compute.form != mulAdd }
+// half. For sums of products of bytes it says that one instruction does it all.
+func (c *Compute[T]) Fused() bool { return c.compute.form != mulAdd && c.compute.form != dotsApart }
 
-// Set sets x and y.
+// Set sets x and y. The bytes of an int32 x count from 0 to 127, those of y have a
+// sign.
 func (c *Compute[T]) Set(x, y T) { c.state[0], c.state[1] = x, y }
 
 // Numbers are the numbers that the loop works on. The caller may change them.
 func (c *Compute[T]) Numbers() []T { return c.state[2:] }
 
-// FLOPs returns what one round of [Compute.Run] does: a multiply-add is 2.
+// FLOPs returns what one round of [Compute.Run] does: a multiply-add is 2, of bytes
+// too.
 func (c *Compute[T]) FLOPs() int {
-	if c.Fused() {
-		return 2 * c.compute.numbers
-	}
-	return c.compute.numbers
+	return c.compute.numbers * map[form]int{sums: 2, steps: 2, mulAdd: 1, dots: 8, dotsApart: 8}[c.compute.form]
 }
 
 // Run does rounds rounds; below 1 it does nothing.

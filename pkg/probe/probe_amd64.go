@@ -14,12 +14,14 @@ var (
 	haveFMA    = host.Has("avx", "fma")
 	haveAVX2   = haveFMA && host.Has("avx2")
 	haveAVX512 = haveAVX2 && host.Has("avx512f")
+	haveVNNI   = haveAVX512 && host.Has("avx512vnni")
 )
 
 // The numbers that a loop keeps in so many bytes of registers.
 const (
 	fusedChains  = 12
 	mulAddChains = 2 * 7
+	dotsChains   = 12
 )
 
 func computes32() []compute[float32] {
@@ -28,6 +30,24 @@ func computes32() []compute[float32] {
 
 func computes64() []compute[float64] {
 	return computesOf(fmaF64AVX512, fmaF64AVX2, mulAddF64SSE2, fmaF64Scalar, mulAddF64Scalar)
+}
+
+// computes8 has what the CPU does with products of bytes; where a set of instructions
+// has none of its own, that of the next narrower vectors.
+func computes8() []compute[int32] {
+	var all []compute[int32]
+	narrow := compute[int32]{AVX2, dotsApart, dotsChains * 8, dotsAVX2}
+	switch {
+	case haveVNNI:
+		all = append(all, compute[int32]{AVX512, dots, dotsChains * 16, dotsAVX512})
+	case haveAVX512:
+		all = append(all, narrow)
+		all[0].isa = AVX512
+	}
+	if haveAVX2 {
+		all = append(all, narrow)
+	}
+	return append(all, goCompute[int32]())
 }
 
 func computesOf[T Float](avx512, avx2, sse2, fused, scalar func(n int, p *T)) []compute[T] {

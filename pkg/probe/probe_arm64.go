@@ -2,6 +2,8 @@
 
 package probe
 
+import "memorywall/pkg/internal/host"
+
 // Every arm64 CPU has NEON. One number at a time is what plain Go does: its
 // compiler fuses the multiply and the add there.
 
@@ -13,6 +15,13 @@ func computes32() []compute[float32] {
 
 func computes64() []compute[float64] {
 	return []compute[float64]{{NEON, sums, neonChains * 2, fmaF64NEON}, goCompute[float64]()}
+}
+
+func computes8() []compute[int32] {
+	if !host.Has("asimddp") {
+		return []compute[int32]{goCompute[int32]()}
+	}
+	return []compute[int32]{{NEON, dots, neonChains * 4, dotsNEON}, goCompute[int32]()}
 }
 
 func memories() []memory {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,7 +12,7 @@ import (
 // The name of each instruction set, and that one runs, is what a run without
 // assembly must not lose.
 func TestISAs(t *testing.T) {
-	for what, all := range map[string][]string{"compute": ComputeISAs(), "memory": MemoryISAs()} {
+	for what, all := range map[string][]string{"float32": ComputeISAs[float32](), "float64": ComputeISAs[float64](), "int32": ComputeISAs[int32](), "memory": MemoryISAs()} {
 		if len(all) == 0 || all[len(all)-1] != Go {
 			t.Errorf("%s: %v: the last must be plain Go", what, all)
 		}
@@ -31,7 +32,7 @@ func TestCompute(t *testing.T) {
 
 // Powers of two keep every step exact, so that fused and mulAdd agree bit for bit.
 func testCompute[T Float](t *testing.T) {
-	for _, isa := range ComputeISAs() {
+	for _, isa := range ComputeISAs[T]() {
 		for _, rounds := range []int{1, 2, 7} {
 			for _, xy := range [][2]T{{1, 1}, {2, 0}, {0.5, 4}, {-1, 3}} {
 				c, err := NewCompute[T](isa)
@@ -70,6 +71,36 @@ func testCompute[T Float](t *testing.T) {
 	}
 }
 
+// Sums of products of bytes wrap around and are the same everywhere, on bytes from
+// their least to their most.
+func TestDots(t *testing.T) {
+	for _, isa := range ComputeISAs[int32]() {
+		for _, xy := range [][2]int32{{0x7f7f7f7f, -0x7f7f7f80}, {0x7f007f00, 0x7f7f7f7f}, {0x04030201, 0x7f80ff01}, {0x5a3c6967, -0x12345679}} {
+			c, err := NewCompute[int32](isa)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Set(xy[0], xy[1])
+			n, per := len(c.Numbers()), 8
+			want := slices.Clone(c.state)
+			for i := range n {
+				c.Numbers()[i] = int32(i) << 20
+				want[2+i] = int32(i) << 20
+			}
+			c.Run(7)
+			if c.compute.form == steps {
+				stepsGo(7, &want[0], n)
+				per = 2
+			} else {
+				dotsGo(7, &want[0], n)
+			}
+			if !slices.Equal(c.state, want) || c.FLOPs() != per*n {
+				t.Errorf("%s, %#x: %d FLOPs, %v, want %v", isa, xy, c.FLOPs(), c.state, want)
+			}
+		}
+	}
+}
+
 // The numbers stay what they are from the start: no overflow, no denormals.
 func TestComputeStaysPlain(t *testing.T) {
 	t.Run("float32", testComputeStaysPlain[float32])
@@ -77,7 +108,7 @@ func TestComputeStaysPlain(t *testing.T) {
 }
 
 func testComputeStaysPlain[T Float](t *testing.T) {
-	for _, isa := range ComputeISAs() {
+	for _, isa := range ComputeISAs[T]() {
 		c, err := NewCompute[T](isa)
 		if err != nil {
 			t.Fatal(err)

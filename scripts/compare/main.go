@@ -127,7 +127,8 @@ const usage = "usage: go run ./scripts/compare [--quick] [--json | --bench] [--o
 const legend = `
 Rates are in GFLOP/s. "ours" and "openblas" are the best turn and "median" is the
 median turn; peak is the best of the turns of a loop without loads, on as many
-threads. attainable is min(peak, read bandwidth × intensity), and its sum is the
+threads, in the arithmetic of the row: float32, float64, or bytes where activations
+are rounded to 8 bits ("int8"). attainable is min(peak, read bandwidth × intensity), and its sum is the
 rate if arithmetic and traffic did not overlap. ×openblas, of peak and of
 attainable are ratios of the best turns.
 

@@ -285,8 +285,11 @@ func (m *meter) measure(s shape) (Row, error) {
 		return Row{}, err
 	}
 	roof := machine.Peak[float32]
-	if s.dtype == "float64" {
+	switch {
+	case s.dtype == "float64":
 		roof = machine.Peak[float64]
+	case strings.HasSuffix(s.dtype, withInt8):
+		roof = machine.Peak[int32]
 	}
 	peak, _, err := roof(m.crew(s.threads), m.isa)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // names of the number formats as programs call them.
-var names = map[string]string{"FP32": "float32", "FP64": "float64"}
+var names = map[string]string{"FP32": "float32", "FP64": "float64", "INT8": "int8"}
 
 func formatName(format string) string { return cmp.Or(names[format], format) }
 

@@ -12,6 +12,7 @@ type Elem struct {
 var (
 	F32 = &Elem{"F32", "float32", 2}
 	F64 = &Elem{"F64", "float64", 3}
+	I32 = &Elem{"I32", "int32", 2}
 )
 
 // Size is in bytes.
@@ -19,7 +20,7 @@ func (e *Elem) Size() int { return 1 << e.Shift }
 
 // Lane is how NEON calls one element of a vector.
 func (e *Elem) Lane() string {
-	if e == F32 {
+	if e.Shift == 2 {
 		return "S"
 	}
 	return "D"
@@ -27,7 +28,7 @@ func (e *Elem) Lane() string {
 
 // Arrangement is how NEON calls a vector of them.
 func (e *Elem) Arrangement() string {
-	if e == F32 {
+	if e.Shift == 2 {
 		return "S4"
 	}
 	return "D2"

@@ -21,7 +21,7 @@ const (
 
 func (f *gen) begin(name string, i *asm.ISA, e *asm.Elem) *vecGen {
 	g := &vecGen{gen: f, isa: i, elem: e}
-	g.Function(name + e.Name + i.Name)
+	g.Function(name + i.Name)
 	g.Attributes(attr.NOSPLIT)
 	g.Pragma("noescape")
 	return g
@@ -29,34 +29,62 @@ func (f *gen) begin(name string, i *asm.ISA, e *asm.Elem) *vecGen {
 
 // fused writes a loop of nothing but fused multiply-adds in registers.
 func (f *gen) fused(i *asm.ISA, e *asm.Elem) {
-	g := f.begin("fma", i, e)
-	w := g.width()
-	g.SignatureExpr(fmt.Sprintf("func(n int, p *%s)", e.GoType))
-	g.Doc(fmt.Sprintf("%s%s does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the %d", "fma"+e.Name, i.Name, fusedChains*w/e.Size()),
+	g := f.begin("fma"+e.Name, i, e)
+	g.Doc(fmt.Sprintf("%s%s does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the %d", "fma"+e.Name, i.Name, fusedChains*g.width()/e.Size()),
 		"numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].")
-	left, p := reg.RDX, reg.RAX
-	g.Load(g.Param("n"), left)
-	g.Load(g.Param("p"), p)
-	x, y := i.Regs[fusedChains], i.Regs[fusedChains+1]
-	g.broadcast(operand.Mem{Base: p}, x)
-	g.broadcast(operand.Mem{Base: p, Disp: e.Size()}, y)
-	sum := func(r int) operand.Mem { return operand.Mem{Base: p, Disp: 2*e.Size() + r*w} }
-	for r := range fusedChains {
-		g.move(sum(r), i.Regs[r])
-	}
-	g.Label("loop")
-	for r := range fusedChains {
-		s := i.Regs[r]
+	g.chains(func(x, y, s reg.VecPhysical) {
 		g.pick(
 			func() { g.VFMADD231SS(y, x, s) },
 			func() { g.VFMADD231SD(y, x, s) },
 			func() { g.VFMADD231PS(y, x, s) },
 			func() { g.VFMADD231PD(y, x, s) })
+	})
+}
+
+// dots writes a loop of sums of products of bytes: with one instruction for each vector
+// on AVX-512 (VNNI), and three on AVX2.
+func (f *gen) dots(i *asm.ISA) {
+	g := f.begin("dots", i, asm.I32)
+	g.Doc(fmt.Sprintf("dots%s does n rounds of sums of products of bytes, n ≥ 1, as [dotsGo] does with %d numbers;", i.Name, fusedChains*g.width()/4),
+		"the bytes of p[0] are from 0 to 127.")
+	if i == asm.AVX2 { // words of 1, from nothing
+		g.VPCMPEQD(i.Regs[fusedChains+3], i.Regs[fusedChains+3], i.Regs[fusedChains+3])
+		g.VPSRLW(operand.U8(15), i.Regs[fusedChains+3], i.Regs[fusedChains+3])
+	}
+	g.chains(func(x, y, s reg.VecPhysical) {
+		if i == asm.AVX512 {
+			g.VPDPBUSD(y, x, s)
+			return
+		}
+		t, ones := i.Regs[fusedChains+2], i.Regs[fusedChains+3]
+		g.VPMADDUBSW(y, x, t)
+		g.VPMADDWD(ones, t, t)
+		g.VPADDD(t, s, s)
+	})
+}
+
+// chains writes a function that does step for each of fusedChains sums in each of n
+// rounds.
+func (g *vecGen) chains(step func(x, y, s reg.VecPhysical)) {
+	g.SignatureExpr(fmt.Sprintf("func(n int, p *%s)", g.elem.GoType))
+	left, p := reg.RDX, reg.RAX
+	g.Load(g.Param("n"), left)
+	g.Load(g.Param("p"), p)
+	x, y := g.isa.Regs[fusedChains], g.isa.Regs[fusedChains+1]
+	g.broadcast(operand.Mem{Base: p}, x)
+	g.broadcast(operand.Mem{Base: p, Disp: g.elem.Size()}, y)
+	sum := func(r int) operand.Mem { return operand.Mem{Base: p, Disp: 2*g.elem.Size() + r*g.width()} }
+	for r := range fusedChains {
+		g.move(sum(r), g.isa.Regs[r])
+	}
+	g.Label("loop")
+	for r := range fusedChains {
+		step(x, y, g.isa.Regs[r])
 	}
 	g.DECQ(left)
 	g.JNE(operand.LabelRef("loop"))
 	for r := range fusedChains {
-		g.move(i.Regs[r], sum(r))
+		g.move(g.isa.Regs[r], sum(r))
 	}
 	g.end()
 }
@@ -64,7 +92,7 @@ func (f *gen) fused(i *asm.ISA, e *asm.Elem) {
 // apart writes a loop of multiplies and adds that do not wait for each other,
 // for CPUs without a fused multiply-add.
 func (f *gen) apart(i *asm.ISA, e *asm.Elem) {
-	g := f.begin("mulAdd", i, e)
+	g := f.begin("mulAdd"+e.Name, i, e)
 	w := g.width()
 	g.SignatureExpr(fmt.Sprintf("func(n int, p *%s)", e.GoType))
 	half := apartChains * w / e.Size()

@@ -29,7 +29,7 @@ func (g *vecGen) pick(ss, sd, ps, pd func()) {
 		ss()
 	case g.isa == asm.Scalar:
 		sd()
-	case g.elem == asm.F32:
+	case g.elem.Size() == 4:
 		ps()
 	default:
 		pd()
@@ -79,7 +79,7 @@ func (g *vecGen) broadcast(src operand.Mem, dst reg.VecPhysical) {
 	case g.isa == asm.SSE2:
 		g.MOVSD(src, dst)
 		g.UNPCKLPD(dst, dst)
-	case g.elem == asm.F32:
+	case g.elem.Size() == 4:
 		g.VBROADCASTSS(src, dst)
 	default:
 		g.VBROADCASTSD(src, dst)

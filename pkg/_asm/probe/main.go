@@ -25,6 +25,8 @@ func main() {
 				g.apart(asm.Scalar, e)
 				g.apart(asm.SSE2, e)
 			}
+			g.dots(asm.AVX2)
+			g.dots(asm.AVX512)
 			g.clock()
 		}),
 		file("memory_amd64", func(g *gen) {

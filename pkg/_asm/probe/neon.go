@@ -13,12 +13,16 @@ type neonGen struct{ asm.NEON }
 // latency four can hold at once.
 const neonChains = 20
 
+// fused writes a loop of multiply-adds, or of products of bytes, in registers.
 func (g *neonGen) fused(e *asm.Elem) {
 	arr, lane := e.Arrangement(), e.Lane()
-	name := "fma" + e.Name + "NEON"
+	name, equals := "fma"+e.Name+"NEON", "sumsGo"
+	if e == asm.I32 {
+		name, equals = "dotsNEON", "dotsGo"
+	}
 	g.Function(name, fmt.Sprintf("(n int, p *%s)", e.GoType), 16,
-		fmt.Sprintf("%s does n rounds of fused multiply-adds, n ≥ 1: with x = p[0], y = p[1] and the %d", name, neonChains*asm.NEONBytes/e.Size()),
-		"numbers s from p[2] on, each round does s += x·y for each of them. What it equals is [sumsGo].")
+		fmt.Sprintf("%s does n rounds, n ≥ 1, of what [%s] does with the %d numbers from p[2] on, one", name, equals, neonChains*asm.NEONBytes/e.Size()),
+		"instruction for each vector of them.")
 	g.Line("MOVD n+0(FP), R0")
 	g.Line("MOVD p+8(FP), R1")
 	for i, v := range []int{neonChains, neonChains + 1} {
@@ -32,6 +36,10 @@ func (g *neonGen) fused(e *asm.Elem) {
 	}
 	g.Label("loop")
 	for v := range neonChains {
+		if e == asm.I32 { // SDOT, which Go's assembler does not know
+			g.Line("WORD $%#08x", 0x4e809400|(neonChains+1)<<16|neonChains<<5|v)
+			continue
+		}
 		g.Line("VFMLA V%d.%s, V%d.%s, V%d.%s", neonChains, arr, neonChains+1, arr, v, arr)
 	}
 	g.Line("SUBS $1, R0, R0")
@@ -130,6 +138,7 @@ func writeNEON(folder string) error {
 	g := &neonGen{}
 	g.fused(asm.F32)
 	g.fused(asm.F64)
+	g.fused(asm.I32)
 	g.load()
 	g.copy()
 	g.triad()
