@@ -170,39 +170,30 @@ func (r *Ring[T]) Close() { r.free() }
 // 2mnk FLOPs and each matrix once. The whole product is verified before it is timed.
 func Multiply[T matmul.Float](name string, m, n, k, threads int, multiply matmul.Func[T], b *Ring[T]) Case {
 	a, c := SmallInts(make([]T, m*k)), make([]T, m*n)
-	rows, cols, depth := float64(m), float64(n), float64(k)
-	var used []T
-	var failed error
-	return Case{
-		Name: name, Threads: threads,
-		Work: Work{FLOPs: 2 * rows * cols * depth, Bytes: (rows*depth + depth*cols + rows*cols) * float64(unsafe.Sizeof(T(0)))},
-		Run: func() {
-			used = b.Next()
-			if err := multiply(m, n, k, a, k, used, n, c, n); err != nil {
-				failed = err
-			}
-		},
-		Verify: func() error {
-			if failed != nil {
-				return failed
-			}
-			return CheckProduct(m, n, k, a, used, c)
-		},
-	}
+	return product(name, threads, float64(m)*float64(n)*float64(k), float64(m)*float64(k)+float64(k)*float64(n)+float64(m)*float64(n), b,
+		func(b []T) error { return multiply(m, n, k, a, k, b, n, c, n) },
+		func(b []T) error { return CheckProduct(m, n, k, a, b, c) })
 }
 
 // MultiplyVec returns a case for multiply: y = M·x with the next m×n matrix of a
 // ring. Its bytes are those of the matrix alone.
 func MultiplyVec[T matmul.Float](name string, m, n, threads int, multiply matmul.VecFunc[T], b *Ring[T]) Case {
 	x, y := SmallInts(make([]T, n)), make([]T, m)
+	return product(name, threads, float64(m)*float64(n), float64(m)*float64(n), b,
+		func(a []T) error { return multiply(m, n, a, n, x, y) },
+		func(a []T) error { return CheckProduct(m, 1, n, a, x, y) })
+}
+
+// product returns a case that multiplies with the next matrix of a ring: so many
+// multiply-adds, and elements to move.
+func product[T matmul.Float](name string, threads int, madds, elems float64, b *Ring[T], multiply, check func(used []T) error) Case {
 	var used []T
 	var failed error
 	return Case{
-		Name: name, Threads: threads,
-		Work: Work{FLOPs: 2 * float64(m) * float64(n), Bytes: float64(unsafe.Sizeof(T(0))) * float64(m) * float64(n)},
+		Name: name, Threads: threads, Work: Work{FLOPs: 2 * madds, Bytes: elems * float64(unsafe.Sizeof(T(0)))},
 		Run: func() {
 			used = b.Next()
-			if err := multiply(m, n, used, n, x, y); err != nil {
+			if err := multiply(used); err != nil {
 				failed = err
 			}
 		},
@@ -210,7 +201,7 @@ func MultiplyVec[T matmul.Float](name string, m, n, threads int, multiply matmul
 			if failed != nil {
 				return failed
 			}
-			return CheckProduct(m, 1, n, used, x, y)
+			return check(used)
 		},
 	}
 }
