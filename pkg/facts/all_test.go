@@ -1,11 +1,13 @@
 package facts
 
 import (
+	"maps"
 	"math"
 	"strings"
 	"testing"
 
 	"memorywall/pkg/roofline"
+	"memorywall/pkg/tiling"
 )
 
 func TestAll(t *testing.T) {
@@ -13,21 +15,17 @@ func TestAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Quoted()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for key, want := range map[string]float64{
-		"chip.ridge_flop_per_byte":                                     r.Chip.Ridge,
-		"chip.elem_bytes":                                              float64(r.Chip.ElemBytes),
-		"tile_sweep_4096_fp16[6].intensity":                            r.TileSweep[6].Intensity,
-		"tile_sweep_4096_fp16[b=64].intensity":                         r.TileSweep[6].Intensity,
+		"chip.ridge_flop_per_byte":                                     roofline.A100().Ridge(),
+		"ch05.n":                                                       size,
+		"tile_sweep_4096_fp16[6].intensity":                            tiling.Intensity(size, 64, 2),
+		"tile_sweep_4096_fp16[b=64].intensity":                         tiling.Intensity(size, 64, 2),
 		"tile_sweep_4096_fp16[b=64].b":                                 64,
-		"best_case_intensity_float32[n=4096].intensity":                r.BestCase[3].Intensity,
-		"capacity_fp16_4096[kib=64].max_tile":                          float64(r.Capacity[1].MaxTile),
-		"decode_vs_prefill_4096_fp16.rows[m=166].intensity":            r.Decode.Rows[8].Intensity,
-		"worked_example_4x4_tile_2.A[1][0]":                            float64(r.WorkedExample.A[1][0]),
-		"worked_example_4x4_tile_2.top_left_partial_products[1][1][0]": float64(r.WorkedExample.TopLeft[1][1][0]),
+		"best_case_intensity_float32[n=4096].intensity":                roofline.Square(size, 4).Intensity(),
+		"capacity_fp16_4096[kib=64].max_tile":                          float64(tiling.LargestTile(64<<10, 2)),
+		"decode_vs_prefill_4096_fp16.rows[m=166].m":                    166,
+		"worked_example_4x4_tile_2.A[1][0]":                            3,
+		"worked_example_4x4_tile_2.top_left_partial_products[1][1][0]": 4,
 	} {
 		if got, ok := m[key]; !ok || got != want {
 			t.Errorf("%s = %v, %v; want %v", key, got, ok, want)
@@ -52,55 +50,58 @@ func TestAll(t *testing.T) {
 	}
 }
 
-func TestChapters(t *testing.T) {
-	m, err := Chapters()
+// The groups hold the facts of All under the same keys, those of the report
+// with a title and, but for matrices, with names.
+func TestGroups(t *testing.T) {
+	m, err := All()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key := range m {
-		if !chapterKey.MatchString(key) {
-			t.Errorf("%q is not a chapter's", key)
+	groups, err := Groups()
+	if err != nil || len(groups) != len(report)+len(chapters) {
+		t.Fatalf("%d groups, %v", len(groups), err)
+	}
+	for i, g := range groups {
+		if chapter := strings.HasPrefix(g.Key, "ch0") || strings.HasPrefix(g.Key, "ch1"); chapter != (g.Title == "") || chapter != (i >= len(report)) {
+			t.Errorf("group %d is %s with the title %q", i, g.Key, g.Title)
 		}
-	}
-	all, err := All()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for key := range all {
-		if _, ok := m[key]; !ok && chapterKey.MatchString(key) {
-			t.Errorf("%q is left out", key)
+		for _, f := range g.Facts {
+			v, number := f.Value.(float64)
+			if got, ok := m[g.Path(f)]; ok != number || got != v {
+				t.Errorf("%s is %v in its group, and %v, %v", g.Path(f), f.Value, got, ok)
+			}
+			if g.Title != "" && f.Name == "" && !strings.HasSuffix(f.Key, "]") {
+				t.Errorf("%s has no name", g.Path(f))
+			}
 		}
 	}
 }
 
 func TestCollect(t *testing.T) {
-	r, err := Quoted()
-	if err != nil {
-		t.Fatal(err)
+	one := func(keysAndValues ...any) Group {
+		return Group{Key: "ch09", fill: func(f *Group) { f.add(keysAndValues...) }}
 	}
-	one := func(key string, v float64) chapter {
-		return func(add func(string, float64)) { add(key, v) }
+	c, err := collect([]Group{one("a", 1, "name", "x"), one("b[2].c-x", 2.5, "b[2].d", int64(3))})
+	want := map[string]float64{"ch09.a": 1, "ch09.b[2].c-x": 2.5, "ch09.b[2].d": 3, "ch09.b[d=3].d": 3}
+	if err != nil || !maps.Equal(c.byKey, want) {
+		t.Errorf("%v, %v; want %v", c.byKey, err, want)
 	}
-	m, err := collect(r, []chapter{one("ch09.a", 1), one("ch09.b[2].c=3-x", 2)})
-	if err != nil || m["ch09.a"] != 1 || m["ch09.b[2].c=3-x"] != 2 || m["ridge_tile_4096_fp16.exact"] == 0 {
-		t.Errorf("%v, %v", m, err)
-	}
-	for name, c := range map[string]struct {
-		chapters []chapter
-		want     string
+	for name, bad := range map[string]struct {
+		group Group
+		want  string
 	}{
-		"twice":        {[]chapter{one("ch09.a", 1), one("ch09.a", 1)}, `facts: duplicate key "ch09.a"`},
-		"no chapter":   {[]chapter{one("chip.a", 1)}, `facts: key is "chip.a": it must be like ch03.name`},
-		"scale in key": {[]chapter{one("ch09.a/b", 1)}, `facts: key is "ch09.a/b": it must be like ch03.name`},
-		"space in key": {[]chapter{one("ch09.a b", 1)}, `facts: key is "ch09.a b": it must be like ch03.name`},
-		"empty key":    {[]chapter{one("ch09.", 1)}, `facts: key is "ch09.": it must be like ch03.name`},
-		"NaN":          {[]chapter{one("ch09.a", math.NaN())}, "facts: ch09.a is NaN: it must be finite"},
-		"infinite":     {[]chapter{one("ch09.a", math.Inf(-1))}, "facts: ch09.a is -Inf: it must be finite"},
-		"refused":      {[]chapter{func(add func(string, float64)) { add("ch09.a", roofline.A100().Attainable(0)) }}, "facts: roofline: intensity is 0 FLOP/byte"},
+		"twice":        {one("a", 1, "a", 1), `facts: duplicate key "ch09.a"`},
+		"scale in key": {one("a/b", 1), `facts: key is "ch09.a/b": it must be like ch03.name`},
+		"space in key": {one("a b", 1), `facts: key is "ch09.a b": it must be like ch03.name`},
+		"empty key":    {one("", 1), `facts: key is "ch09.": it must be like ch03.name`},
+		"no number":    {one("a", []int{1}), "facts: ch09.a is a []int: it must be a number"},
+		"NaN":          {one("a", math.NaN()), "facts: ch09.a is NaN: it must be finite"},
+		"infinite":     {one("a", math.Inf(-1)), "facts: ch09.a is -Inf: it must be finite"},
+		"refused":      {Group{fill: func(*Group) { roofline.A100().Attainable(0) }}, "facts: roofline: intensity is 0 FLOP/byte"},
 	} {
-		m, err := collect(r, c.chapters)
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) || m != nil {
-			t.Errorf("%s: %v, %v; want %q", name, m, err, c.want)
+		c, err := collect([]Group{bad.group})
+		if err == nil || !strings.HasPrefix(err.Error(), bad.want) || c.byKey != nil {
+			t.Errorf("%s: %v, %v; want %q", name, c, err, bad.want)
 		}
 	}
 }

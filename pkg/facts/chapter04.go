@@ -6,49 +6,29 @@ import (
 )
 
 // The numbers of the chapter on a tile by hand.
-func init() {
-	register(func(add func(key string, value float64)) {
-		loads := func(g roofline.GEMM, tile int64) int64 { return tiling.Tiled(g, tile).Loads }
-		add("ch04.n", size)
-		add("ch04.sweep_n", countedN)
+func chapter04(f *Group) {
+	loads := func(g roofline.GEMM, tile int64) int64 { return tiling.Tiled(g, tile).Loads }
+	f.add("n", size, "sweep_n", countedN)
 
-		edge := roofline.GEMM{M: 5, N: 7, K: 3, ElemBytes: 1}
-		add("ch04.edge_m", float64(edge.M))
-		add("ch04.edge_n", float64(edge.N))
-		add("ch04.edge_k", float64(edge.K))
-		add("ch04.edge_elements_a", float64(edge.M*edge.K))
-		add("ch04.edge_elements_b", float64(edge.K*edge.N))
-		add("ch04.edge_loads", float64(loads(edge, 2)))
+	edge := roofline.GEMM{M: 5, N: 7, K: 3, ElemBytes: 1}
+	f.add("edge_m", edge.M, "edge_n", edge.N, "edge_k", edge.K)
+	f.add("edge_elements_a", edge.M*edge.K, "edge_elements_b", edge.K*edge.N)
+	f.add("edge_loads", loads(edge, 2))
 
-		four := roofline.Square(4, 1)
-		add("ch04.q2_loads_b1", float64(loads(four, 1)))
-		add("ch04.q2_loads_b4", float64(loads(four, 4)))
+	four := roofline.Square(4, 1)
+	f.add("q2_loads_b1", loads(four, 1), "q2_loads_b4", loads(four, 4))
 
-		twelve := roofline.Square(12, 1)
-		threes := tiling.Tiled(twelve, 3)
-		add("ch04.q4_n", float64(twelve.N))
-		add("ch04.q4_loads", float64(threes.Loads))
-		add("ch04.q4_stores", float64(threes.Stores))
-		add("ch04.q4_flops", float64(threes.FLOPs))
-		add("ch04.q4_per_element", threes.Intensity(1))
+	twelve := roofline.Square(12, 1)
+	threes := tiling.Tiled(twelve, 3)
+	f.add("q4_n", twelve.N, "q4_loads", threes.Loads, "q4_stores", threes.Stores)
+	f.add("q4_flops", threes.FLOPs, "q4_per_element", threes.Intensity(1))
 
-		row := roofline.GEMM{M: 1, N: 64, K: 64, ElemBytes: 1}
-		add("ch04.q5_n", float64(row.N))
-		add("ch04.q5_loads_b1", float64(loads(row, 1)))
-		add("ch04.q5_loads_b64", float64(loads(row, row.N)))
+	row := roofline.GEMM{M: 1, N: 64, K: 64, ElemBytes: 1}
+	f.add("q5_n", row.N, "q5_loads_b1", loads(row, 1), "q5_loads_b64", loads(row, row.N))
 
-		sixty := roofline.Square(60, 1)
-		naive := tiling.Naive(sixty).Loads
-		tenth, less := int64(1), int64(1)
-		for 10*loads(sixty, tenth) > naive {
-			tenth++
-		}
-		for 10*loads(sixty, less) >= naive {
-			less++
-		}
-		add("ch04.q6_n", float64(sixty.N))
-		add("ch04.q6_tile_of_a_tenth", float64(tenth))
-		add("ch04.q6_tile_before", float64(less-1))
-		add("ch04.q6_tile", float64(less))
-	})
+	sixty := roofline.Square(60, 1)
+	naive := tiling.Naive(sixty).Loads
+	less := first(func(tile int64) bool { return 10*loads(sixty, tile) < naive })
+	f.add("q6_tile_of_a_tenth", first(func(tile int64) bool { return 10*loads(sixty, tile) <= naive }))
+	f.add("q6_n", sixty.N, "q6_tile_before", less-1, "q6_tile", less)
 }

@@ -22,105 +22,79 @@ const (
 )
 
 // The numbers of the chapter on the size of a tile.
-func init() {
-	register(func(add func(key string, value float64)) {
-		chip := roofline.A100()
-		s, ridge := chip.ElemBytes, chip.Ridge()
+func chapter05(f *Group) {
+	chip := roofline.A100()
+	s, ridge := chip.ElemBytes, chip.Ridge()
 
-		const b = 64
-		add("ch05.n", size)
-		add("ch05.b", b)
-		add("ch05.b_over_s", b/float64(s))
+	const b = 64
+	f.add("n", size, "b", b, "b_over_s", b/float64(s))
 
-		const room = 64 * kib
-		largest := tiling.LargestTile(room, s)
-		add("ch05.kib", kib)
-		add("ch05.bytes_64kib", room)
-		add("ch05.root_64kib", math.Sqrt(room/(3*float64(s))))
-		add("ch05.rounded_up", float64(largest+1))
-		add("ch05.rounded_up_bytes", float64(tiling.FastBytes(largest+1, s)))
-		// Two tiles instead of three: 2b²s ≤ room is 3b²s ≤ 1.5·room.
-		add("ch05.forgotten_c", float64(tiling.LargestTile(room*3/2, s)))
+	const room = 64 * kib
+	largest := tiling.LargestTile(room, s)
+	f.add("kib", kib, "bytes_64kib", room, "root_64kib", math.Sqrt(room/(3*float64(s))))
+	f.add("rounded_up", largest+1, "rounded_up_bytes", tiling.FastBytes(largest+1, s))
+	// Two tiles instead of three: 2b²s ≤ room is 3b²s ≤ 1.5·room.
+	f.add("forgotten_c", tiling.LargestTile(room*3/2, s))
 
-		hand := roofline.Square(4, s)
-		for tile := int64(1); tile <= hand.N; tile++ {
-			t := tiling.Tiled(hand, tile)
-			add(fmt.Sprintf("ch05.hand_loads_b%d", tile), float64(t.Loads))
-			add(fmt.Sprintf("ch05.hand_bytes_b%d", tile), float64(t.Bytes(s)))
-			add(fmt.Sprintf("ch05.hand_intensity_b%d", tile), t.Intensity(s))
-			add(fmt.Sprintf("ch05.hand_room_b%d", tile), float64(tiling.FastBytes(tile, s)))
-		}
-		add("ch05.hand_stores", float64(tiling.Compulsory(hand).Stores))
-		add("ch05.hand_flops", float64(hand.FLOPs()))
-		add("ch05.hand_capacity", 60)
+	hand := roofline.Square(4, s)
+	for tile := int64(1); tile <= hand.N; tile++ {
+		t := tiling.Tiled(hand, tile)
+		f.add(fmt.Sprintf("hand_loads_b%d", tile), t.Loads)
+		f.add(fmt.Sprintf("hand_bytes_b%d", tile), t.Bytes(s))
+		f.add(fmt.Sprintf("hand_intensity_b%d", tile), t.Intensity(s))
+		f.add(fmt.Sprintf("hand_room_b%d", tile), tiling.FastBytes(tile, s))
+	}
+	f.add("hand_stores", tiling.Compulsory(hand).Stores, "hand_flops", hand.FLOPs())
+	f.add("hand_capacity", 60)
 
-		exact := tiling.RidgeTile(size, s, ridge)
-		few := tiling.TilesPerSide(size, exact)
-		add("ch05.two_n", 2*size)
-		add("ch05.two_t_plus_one_at_exact", float64(2*few+1))
-		add("ch05.two_t_plus_one_one_smaller", float64(2*(few+1)+1))
-		add("ch05.n_over_tiles_at_exact", size/float64(few))
+	exact := tiling.RidgeTile(size, s, ridge)
+	few := tiling.TilesPerSide(size, exact)
+	f.add("two_n", 2*size, "two_t_plus_one_at_exact", 2*few+1)
+	f.add("two_t_plus_one_one_smaller", 2*(few+1)+1, "n_over_tiles_at_exact", size/float64(few))
 
-		tiles := float64(tiling.FastBytes(exact, s))
-		add("ch05.a100_sms", a100SMs)
-		add("ch05.a100_l1_kib", a100L1/kib)
-		add("ch05.a100_registers_kib", a100Registers/kib)
-		add("ch05.a100_l2_mib", a100L2/(kib*kib))
-		add("ch05.a100_sm_bytes", a100L1+a100Registers)
-		add("ch05.ridge_tiles_over_l1", tiles/a100L1)
-		add("ch05.ridge_tiles_in_l2", math.Floor(a100L2/tiles))
-		add("ch05.a100_l1_tile", float64(tiling.LargestTile(a100L1, s)))
+	tiles := float64(tiling.FastBytes(exact, s))
+	f.add("a100_sms", a100SMs, "a100_l1_kib", a100L1/kib)
+	f.add("a100_registers_kib", a100Registers/kib, "a100_l2_mib", a100L2/(kib*kib))
+	f.add("a100_sm_bytes", a100L1+a100Registers, "ridge_tiles_over_l1", tiles/a100L1)
+	f.add("ridge_tiles_in_l2", math.Floor(a100L2/tiles))
+	f.add("a100_l1_tile", tiling.LargestTile(a100L1, s))
 
-		sliver := fewestElements(roofline.Square(size, s), ridge)
-		sums := 2*(sliver.BM+sliver.BN) + 4*sliver.BM*sliver.BN // FP16 operands, float32 sums
-		add("ch05.sliver_rows", float64(sliver.BM))
-		add("ch05.sliver_columns", float64(sliver.BN))
-		add("ch05.sliver_kib", float64(s*sliver.FastElems())/kib)
-		add("ch05.sliver_sums_kib", float64(sums)/kib)
-		add("ch05.a100_sm_kib", (a100L1+a100Registers)/kib)
-		add("ch05.a100_shared_kib", a100Shared/kib)
-		add("ch05.a100_shared_and_registers_kib", (a100Shared+a100Registers)/kib)
+	sliver := fewestElements(roofline.Square(size, s), ridge)
+	sums := 2*(sliver.BM+sliver.BN) + 4*sliver.BM*sliver.BN // FP16 operands, float32 sums
+	f.add("sliver_rows", sliver.BM, "sliver_columns", sliver.BN)
+	f.add("sliver_kib", float64(s*sliver.FastElems())/kib, "sliver_sums_kib", float64(sums)/kib)
+	f.add("a100_sm_kib", (a100L1+a100Registers)/kib, "a100_shared_kib", a100Shared/kib)
+	f.add("a100_shared_and_registers_kib", (a100Shared+a100Registers)/kib)
 
-		int8 := chips.Named(chip.Name).Machine("INT8")
-		add("ch05.int8_peak_tops", int8.Peak/1e12)
-		add("ch05.int8_ridge", int8.Ridge())
-		add("ch05.int8_tile", float64(tiling.RidgeTile(size, int8.ElemBytes, int8.Ridge())))
-		add("ch05.int8_bytes", float64(tiling.FastBytes(exact, int8.ElemBytes)))
-		add("ch05.tiles_before_rounding", (2*size/(float64(s)*ridge)-1)/2)
+	int8 := chips.Named(chip.Name).Machine("INT8")
+	f.add("int8_peak_tops", int8.Peak/1e12, "int8_ridge", int8.Ridge())
+	f.add("int8_tile", tiling.RidgeTile(size, int8.ElemBytes, int8.Ridge()))
+	f.add("int8_bytes", tiling.FastBytes(exact, int8.ElemBytes))
+	f.add("tiles_before_rounding", (2*size/(float64(s)*ridge)-1)/2)
 
-		add("ch05.no_answer_n", 256)
-		add("ch05.q1_b", 100)
-		add("ch05.q1_bytes", float64(tiling.FastBytes(100, s)))
-		add("ch05.q3_kib", questionKB)
+	f.add("no_answer_n", 256, "q1_b", 100, "q1_bytes", tiling.FastBytes(100, s))
+	f.add("q3_kib", questionKB)
 
-		thumb := int64(tiling.RuleOfThumbTile(ridge, s))
-		intensity := tiling.Intensity(size, thumb, s)
-		add("ch05.q4_quotient", size/float64(thumb))
-		add("ch05.q4_tiles", float64(tiling.TilesPerSide(size, thumb)))
-		add("ch05.q4_intensity", intensity)
-		add("ch05.q4_percent", 100*chip.Attainable(intensity)/chip.Peak)
+	thumb := int64(tiling.RuleOfThumbTile(ridge, s))
+	intensity := tiling.Intensity(size, thumb, s)
+	f.add("q4_quotient", size/float64(thumb), "q4_tiles", tiling.TilesPerSide(size, thumb))
+	f.add("q4_intensity", intensity, "q4_percent", 100*chip.Attainable(intensity)/chip.Peak)
 
-		const thousand = 1024
-		tile := tiling.RidgeTile(thousand, s, ridge)
-		add("ch05.q5_n", thousand)
-		add("ch05.q5_tile", float64(tile))
-		add("ch05.q5_intensity_2", tiling.Intensity(thousand, tile, s))
-		add("ch05.q5_intensity_3", tiling.Intensity(thousand, tile-1, s))
-		add("ch05.q5_smaller_n", 766)
-		add("ch05.q5_smaller_tile", float64(tiling.RidgeTile(766, s, ridge)))
-		add("ch05.q5_larger_n", 3000)
-		add("ch05.q5_larger_tile", float64(tiling.RidgeTile(3000, s, ridge)))
+	const thousand = 1024
+	tile := tiling.RidgeTile(thousand, s, ridge)
+	f.add("q5_n", thousand, "q5_tile", tile)
+	f.add("q5_intensity_2", tiling.Intensity(thousand, tile, s))
+	f.add("q5_intensity_3", tiling.Intensity(thousand, tile-1, s), "q5_smaller_n", 766)
+	f.add("q5_smaller_tile", tiling.RidgeTile(766, s, ridge), "q5_larger_n", 3000)
+	f.add("q5_larger_tile", tiling.RidgeTile(3000, s, ridge))
 
-		add("ch05.q6_start", 400)
-		smallest, _ := smallestSquare(float32s, func(best float64) bool { return best >= ridge })
-		add("ch05.q6_n", float64(smallest))
-		add("ch05.q6_before", float64(smallest-1))
-		add("ch05.q6_best_before", roofline.Square(smallest-1, float32s).Intensity())
+	f.add("q6_start", 400)
+	smallest := smallestSquare(float32s, ridge)
+	f.add("q6_n", smallest, "q6_before", smallest-1)
+	f.add("q6_best_before", roofline.Square(smallest-1, float32s).Intensity())
 
-		enough := func(tile int64) float64 { return math.Ceil(float64(tiling.FastBytes(tile, s)) / kib) }
-		add("ch05.q7_kib", enough(tile))
-		add("ch05.q7_kib_4096", enough(exact))
-	})
+	enough := func(tile int64) float64 { return math.Ceil(float64(tiling.FastBytes(tile, s)) / kib) }
+	f.add("q7_kib", enough(tile), "q7_kib_4096", enough(exact))
 }
 
 // fewestElements returns the shape of the tiles that reach the ridge with the

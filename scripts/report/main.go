@@ -105,11 +105,12 @@ func parse(args []string, help io.Writer) (choice, error) {
 }
 
 func printJSON(w io.Writer) error {
-	r, err := facts.Quoted()
+	groups, err := facts.Groups()
 	if err != nil {
 		return err
 	}
-	return encode(w, r)
+	report, _ := tree(groups)
+	return encode(w, report)
 }
 
 func encode(w io.Writer, v any) error {

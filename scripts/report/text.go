@@ -1,211 +1,157 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"math"
-	"reflect"
-	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"memorywall/pkg/facts"
 )
 
+// A node is a fact, or what lies under a part of a key, in order.
+type node struct {
+	part  string
+	fact  facts.Fact
+	under []*node
+}
+
+// tree splits the keys of the report's facts at their points and brackets: a
+// node under the root is a group. It returns the chapters too.
+func tree(groups []facts.Group) (root *node, chapters []facts.Group) {
+	root = &node{}
+	for i, g := range groups {
+		if g.Title == "" {
+			return root, groups[i:]
+		}
+		for _, f := range g.Facts {
+			at := root
+			for _, part := range strings.FieldsFunc(g.Path(f), func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
+				at = at.child(part)
+			}
+			at.fact = f
+		}
+	}
+	return root, nil
+}
+
+func (n *node) child(part string) *node {
+	for _, u := range n.under {
+		if u.part == part {
+			return u
+		}
+	}
+	n.under = append(n.under, &node{part: part})
+	return n.under[len(n.under)-1]
+}
+
+func (n *node) leaf() bool { return n.under == nil }
+func (n *node) list() bool { return !n.leaf() && n.under[0].part == "0" }
+
+// MarshalJSON keeps the order of the facts.
+func (n *node) MarshalJSON() ([]byte, error) {
+	if n.leaf() {
+		return json.Marshal(n.fact.Value)
+	}
+	var parts []string
+	for _, u := range n.under {
+		value, err := u.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		if !n.list() {
+			value = fmt.Appendf(nil, "%q:%s", u.part, value)
+		}
+		parts = append(parts, string(value))
+	}
+	all := strings.Join(parts, ",")
+	if n.list() {
+		return []byte("[" + all + "]"), nil
+	}
+	return []byte("{" + all + "}"), nil
+}
+
 // printText prints the report, section by section under its key, and then the
-// numbers of single chapters. It goes through the fields of facts.Report, so
-// a number that is added there is printed here.
+// numbers of single chapters.
 func printText(w io.Writer) error {
-	r, err := facts.Quoted()
+	groups, err := facts.Groups()
 	if err != nil {
 		return err
 	}
-	chapters, err := facts.Chapters()
-	if err != nil {
-		return err
-	}
+	report, chapters := tree(groups)
 	var b strings.Builder
-	report := reflect.ValueOf(r)
-	for i := range report.NumField() {
-		field := report.Type().Field(i)
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(&b, "%s   [%s]\n", field.Tag.Get("name"), field.Tag.Get("json"))
-		section(&b, report.Field(i))
+	for i, n := range report.under {
+		fmt.Fprintf(&b, "%s   [%s]\n", groups[i].Title, n.part)
+		section(&b, n)
+		b.WriteString("\n")
 	}
-	if len(chapters) > 0 {
-		b.WriteString("\nNumbers of single chapters, by key\n")
-		t := table(&b)
-		for _, key := range slices.Sorted(maps.Keys(chapters)) {
-			fmt.Fprintf(t, "\t%s\t%s\n", key, number(chapters[key], ""))
+	b.WriteString("Numbers of single chapters, by key\n")
+	t := table(&b)
+	for _, g := range chapters {
+		for _, f := range g.Facts {
+			f.Name = g.Path(f)
+			line(t, f)
 		}
-		t.Flush()
 	}
+	t.Flush()
 	_, err = io.WriteString(w, b.String())
 	return err
 }
 
-// section prints an object as lines of name and value, and a list of objects
-// as a table.
-func section(b *strings.Builder, v reflect.Value) {
-	if v.Kind() == reflect.Slice {
-		rows(b, v)
+// section prints an object as lines of name and value, and a list as a table.
+func section(b *strings.Builder, n *node) {
+	if n.list() {
+		rows(b, n)
 		return
 	}
 	t := table(b)
-	for i := range v.NumField() {
-		field, value := v.Type().Field(i), v.Field(i)
-		name, unit := field.Tag.Get("name"), field.Tag.Get("unit")
-		if value.Kind() != reflect.Slice {
-			fmt.Fprintf(t, "\t%s\t%s\n", name, one(value, unit))
+	for _, u := range n.under {
+		if u.leaf() {
+			line(t, u.fact)
 			continue
 		}
 		t.Flush()
-		fmt.Fprintf(b, "  %s\n", name)
-		switch columns := field.Tag.Get("columns"); {
-		case columns != "":
-			grid(b, strings.Split(columns, ","), value)
-		case value.Index(0).Kind() == reflect.Struct:
-			rows(b, value)
-		case value.Index(0).Index(0).Kind() == reflect.Slice:
-			for part := range value.Len() {
-				grid(b, nil, value.Index(part))
-				if part < value.Len()-1 {
-					b.WriteString("    and\n")
-				}
+		fmt.Fprintf(b, "  %s\n", strings.ReplaceAll(u.part, "_", " "))
+		rows(b, u)
+	}
+	t.Flush()
+}
+
+func table(b *strings.Builder) *tabwriter.Writer { return tabwriter.NewWriter(b, 2, 0, 2, ' ', 0) }
+
+func line(t io.Writer, f facts.Fact) {
+	value, unit := f.Text()
+	fmt.Fprintf(t, "\t%s\t%s\n", f.Name, strings.TrimSpace(value+" "+unit))
+}
+
+// rows prints a list of objects or of lists: a head of names and units where
+// there are any, then the values.
+func rows(b *strings.Builder, list *node) {
+	first := list.under[0].under
+	if !first[0].leaf() { // a list of tables
+		for i, part := range list.under {
+			if i > 0 {
+				b.WriteString("    and\n")
 			}
-		default:
-			grid(b, nil, value)
+			rows(b, part)
 		}
-		t = table(b)
+		return
+	}
+	t := tabwriter.NewWriter(b, 4, 0, 0, ' ', tabwriter.AlignRight)
+	cells := func(row []*node, cell func(facts.Fact) string) {
+		line := ""
+		for _, n := range row {
+			line += "  " + cell(n.fact) + "\t"
+		}
+		if strings.TrimSpace(line) != "" {
+			fmt.Fprintln(t, line)
+		}
+	}
+	cells(first, func(f facts.Fact) string { return f.Name })
+	cells(first, func(f facts.Fact) string { _, unit := f.Text(); return unit })
+	for _, row := range list.under {
+		cells(row.under, func(f facts.Fact) string { value, _ := f.Text(); return value })
 	}
 	t.Flush()
-}
-
-// rows prints a list of objects: a head of names and units, then the values.
-func rows(b *strings.Builder, v reflect.Value) {
-	t := aligned(b)
-	kind := v.Type().Elem()
-	for i := range kind.NumField() {
-		fmt.Fprintf(t, "  %s\t", kind.Field(i).Tag.Get("name"))
-	}
-	fmt.Fprintln(t)
-	for i := range kind.NumField() {
-		fmt.Fprintf(t, "  %s\t", column(kind.Field(i).Tag.Get("unit")))
-	}
-	fmt.Fprintln(t)
-	for row := range v.Len() {
-		for i := range kind.NumField() {
-			value := v.Index(row).Field(i)
-			_, scale := scaled(kind.Field(i).Tag.Get("unit"))
-			switch value.Kind() {
-			case reflect.Float64:
-				fmt.Fprintf(t, "  %s\t", digits(value.Float()*scale))
-			default:
-				fmt.Fprintf(t, "  %s\t", one(value, ""))
-			}
-		}
-		fmt.Fprintln(t)
-	}
-	t.Flush()
-}
-
-// grid prints a list of lists of integers.
-func grid(b *strings.Builder, head []string, v reflect.Value) {
-	t := aligned(b)
-	for _, name := range head {
-		fmt.Fprintf(t, "  %s\t", name)
-	}
-	if head != nil {
-		fmt.Fprintln(t)
-	}
-	for row := range v.Len() {
-		for i := range v.Index(row).Len() {
-			fmt.Fprintf(t, "  %d\t", v.Index(row).Index(i).Int())
-		}
-		fmt.Fprintln(t)
-	}
-	t.Flush()
-}
-
-func table(b *strings.Builder) *tabwriter.Writer {
-	return tabwriter.NewWriter(b, 2, 0, 2, ' ', 0)
-}
-
-func aligned(b *strings.Builder) *tabwriter.Writer {
-	return tabwriter.NewWriter(b, 4, 0, 0, ' ', tabwriter.AlignRight)
-}
-
-// one returns text, an integer or a real with its unit.
-func one(v reflect.Value, unit string) string {
-	switch v.Kind() {
-	case reflect.String:
-		return v.String()
-	case reflect.Int64:
-		return join(grouped(strconv.FormatInt(v.Int(), 10)), unit)
-	}
-	return number(v.Float(), unit)
-}
-
-func number(v float64, unit string) string {
-	unit, scale := scaled(unit)
-	return join(digits(v*scale), unit)
-}
-
-func join(digits, unit string) string {
-	if unit == "" {
-		return digits
-	}
-	return digits + " " + unit
-}
-
-func column(unit string) string {
-	unit, _ = scaled(unit)
-	return unit
-}
-
-// scaled returns the unit in which the lesson gives a quantity, and how many
-// of it are one of the report's.
-func scaled(unit string) (string, float64) {
-	switch unit {
-	case "FLOP/s":
-		return "TFLOP/s", 1e-12
-	case "B/s":
-		return "GB/s", 1e-9
-	case "s":
-		return "ms", 1e3
-	}
-	return unit, 1
-}
-
-// digits returns an integer in full, another real with six digits.
-func digits(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-		return grouped(strconv.FormatFloat(v, 'f', 0, 64))
-	}
-	after := 5 - int(math.Floor(math.Log10(math.Abs(v))))
-	s := strconv.FormatFloat(v, 'f', max(after, 0), 64)
-	if after > 0 {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return grouped(s)
-}
-
-// grouped puts commas between the thousands of a plain decimal.
-func grouped(s string) string {
-	sign := ""
-	if strings.HasPrefix(s, "-") {
-		sign, s = "-", s[1:]
-	}
-	whole, fraction, point := strings.Cut(s, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if point {
-		whole += "." + fraction
-	}
-	return sign + whole
 }
