@@ -165,9 +165,7 @@ func (r *Runner) combine() {
 					p := part(j)
 					w := exp(p[0] - top)
 					sum += w * p[1]
-					for k, v := range p[2:] {
-						out[k] += w * v
-					}
+					addScaled(out, p[2:], w)
 				}
 				for k := range out {
 					out[k] /= sum

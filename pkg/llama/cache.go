@@ -118,14 +118,16 @@ func (c *Cache) weights(data []byte, rows, cols int) matmul.Weights {
 // put stores the keys and values of one token, KVHeads×HeadDim elements each.
 func (c *Cache) put(layer, position int, key, value []float32) {
 	d := c.config.HeadDim
+	row, gap := d*c.elem, keyBlock*c.elem
 	for h := range c.config.KVHeads {
 		head := layer*c.config.KVHeads + h
-		at := (head*c.capacity + position) * d * c.elem
-		store(c.values[at:][:d*c.elem], value[h*d:][:d], c.elem)
-		at = ((head*c.blocks()+position/keyBlock)*d*keyBlock + position%keyBlock) * c.elem
+		values := c.values[(head*c.capacity+position)*row:][:row]
+		keys := c.keys[(head*c.blocks()+position/keyBlock)*d*gap+position%keyBlock*c.elem:]
+		store(values, key[h*d:][:d], c.elem) // to take the keys from
 		for i := range d {
-			store(c.keys[at+i*keyBlock*c.elem:][:c.elem], key[h*d+i:][:1], c.elem)
+			copy(keys[i*gap:], values[i*c.elem:][:c.elem])
 		}
+		store(values, value[h*d:][:d], c.elem)
 	}
 }
 
@@ -136,9 +138,7 @@ func store(dst []byte, x []float32, elem int) {
 		}
 		return
 	}
-	for i, v := range x {
-		binary.LittleEndian.PutUint16(dst[2*i:], toFloat16(v))
-	}
+	toFloat16s(dst, x)
 }
 
 // toFloat16 rounds to the nearest IEEE 754 binary16, ties to even; what is too

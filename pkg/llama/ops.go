@@ -1,74 +1,125 @@
 package llama
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // The operators of a transformer between its products of matrices. Each works
-// on slices, and is written to be read beside its formula.
+// on slices, and is written to be read beside its formula. Where the CPU can, whole
+// vectors of it go through assembly, which sums in another order.
+
+// vectors is the operators of that name on whole vectors.
+type vectors struct {
+	lanes      int // numbers in a vector
+	rmsNorm    func(n int, dst, x, scale *float32, eps float32)
+	swiGLU     func(n int, gate, up *float32)
+	largest    func(n int, x *float32) float32
+	expSum     func(n int, x *float32, top float32) float32
+	addScaled  func(n int, dst, x *float32, a float32)
+	toFloat16s func(n int, dst *byte, x *float32)
+}
+
+// simd is the best of them, without lanes where there are none.
+var simd vectors
+
+func init() {
+	if sets := vectorSets(); len(sets) > 0 {
+		simd = sets[0]
+	}
+}
+
+// whole is how many of n numbers are whole vectors.
+func (v *vectors) whole(n int) int {
+	if v.lanes == 0 {
+		return 0
+	}
+	return n / v.lanes * v.lanes
+}
 
 // rmsNorm writes x / √(mean(x²) + eps) · scale to dst.
 func rmsNorm(dst, x, scale []float32, eps float32) {
-	var sum [4]float32 // four sums, so that one addition need not wait for the last
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		v := x[i : i+4 : i+4]
-		sum[0] += v[0] * v[0]
-		sum[1] += v[1] * v[1]
-		sum[2] += v[2] * v[2]
-		sum[3] += v[3] * v[3]
-	}
-	for ; i < len(x); i++ {
-		sum[0] += x[i] * x[i]
-	}
-	mean := (sum[0] + sum[1] + sum[2] + sum[3]) / float32(len(x))
-	r := 1 / float32(math.Sqrt(float64(mean+eps)))
 	dst, scale = dst[:len(x)], scale[:len(x)]
+	if n := simd.whole(len(x)); n > 0 && n == len(x) {
+		simd.rmsNorm(n, &dst[0], &x[0], &scale[0], eps)
+		return
+	}
+	var sum float32
+	for _, v := range x {
+		sum += v * v
+	}
+	r := 1 / float32(math.Sqrt(float64(sum/float32(len(x))+eps)))
 	for i, v := range x {
 		dst[i] = v * r * scale[i]
 	}
 }
 
 // add adds x to dst.
-func add(dst, x []float32) {
+func add(dst, x []float32) { addScaled(dst, x, 1) }
+
+// addScaled adds a·x to dst.
+func addScaled(dst, x []float32, a float32) {
 	x = x[:len(dst)]
-	for i := range dst {
-		dst[i] += x[i]
+	n := simd.whole(len(x))
+	if n > 0 {
+		simd.addScaled(n, &dst[0], &x[0], a)
+	}
+	for i := n; i < len(x); i++ {
+		dst[i] += a * x[i]
 	}
 }
 
 // swiGLU writes silu(gate)·up to gate, where silu(g) = g / (1 + e^-g).
 func swiGLU(gate, up []float32) {
 	up = up[:len(gate)]
-	for i, g := range gate {
-		gate[i] = g / (1 + exp(-g)) * up[i]
+	n := simd.whole(len(gate))
+	if n > 0 {
+		simd.swiGLU(n, &gate[0], &up[0])
+	}
+	for i := n; i < len(gate); i++ {
+		gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i]
 	}
 }
 
 // largest returns the largest of x, which is not empty.
 func largest(x []float32) float32 {
-	top := [4]float32{x[0], x[0], x[0], x[0]}
-	for ; len(x) >= 4; x = x[4:] {
-		for k := range top {
-			if x[k] > top[k] {
-				top[k] = x[k]
-			}
+	top := x[0]
+	n := simd.whole(len(x))
+	if n > 0 {
+		top = simd.largest(n, &x[0])
+	}
+	for _, v := range x[n:] {
+		if v > top {
+			top = v
 		}
 	}
-	for _, v := range x {
-		if v > top[0] {
-			top[0] = v
-		}
-	}
-	return max(max(top[0], top[1]), max(top[2], top[3]))
+	return top
 }
 
 // expSum turns each x into e^(x - top) and returns their sum.
 func expSum(x []float32, top float32) float32 {
 	var sum float32
-	for i, v := range x {
-		x[i] = exp(v - top)
-		sum += x[i]
+	n := simd.whole(len(x))
+	if n > 0 {
+		sum = simd.expSum(n, &x[0], top)
+	}
+	for i, v := range x[n:] {
+		x[n+i] = exp(v - top)
+		sum += x[n+i]
 	}
 	return sum
+}
+
+// toFloat16s writes x as binary16 numbers, little-endian.
+func toFloat16s(dst []byte, x []float32) {
+	dst = dst[:2*len(x)]
+	n := simd.whole(len(x))
+	if n > 0 {
+		simd.toFloat16s(n, &dst[0], &x[0])
+	}
+	for i, v := range x[n:] {
+		binary.LittleEndian.PutUint16(dst[2*(n+i):], toFloat16(v))
+	}
 }
 
 // exp is e^x to about two units in the last place: x = n·ln 2 + r with the whole

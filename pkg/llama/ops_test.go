@@ -1,7 +1,9 @@
 package llama
 
 import (
+	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -23,8 +25,41 @@ func TestExp(t *testing.T) {
 	}
 }
 
-// TestOperators holds each operator against its formula in float64.
+// TestOperators holds each operator against its formula in float64, on every
+// instruction set and in plain Go.
 func TestOperators(t *testing.T) {
+	best := simd
+	defer func() { simd = best }()
+	for _, simd = range append(vectorSets(), vectors{}) {
+		testOperators(t)
+	}
+}
+
+func testOperators(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	edges := []float32{0, 1, -inf, -100, -87, 88, 100, 65504, 65519.99, 65520, -1e9, 0x1p-14, 0x1.ffcp-15, 0x1p-24, 0x1.8p-24, 0x1p-25, 1 + 0x1p-11, 1 + 0x3p-11, inf, nan}
+	for len(edges)%16 != 0 {
+		edges = append(edges, 0.1)
+	}
+	halves, gates, weights := make([]byte, 2*len(edges)), slices.Clone(edges), slices.Clone(edges[:18])
+	toFloat16s(halves, edges)
+	swiGLU(gates, slices.Repeat([]float32{2}, len(gates)))
+	expSum(weights[:16], 88)
+	for i, v := range edges {
+		if got := binary.LittleEndian.Uint16(halves[2*i:]); v == v && got != toFloat16(v) || v != v && got&0x7fff <= 0x7c00 {
+			t.Errorf("%d lanes: %g as binary16 is %#x, want %#x", simd.lanes, v, got, toFloat16(v))
+		}
+		want := 2 * float64(v) / (1 + math.Exp(-float64(v)))
+		if v == -inf {
+			want = math.NaN() // -Inf·0
+		}
+		if got := float64(gates[i]); v == v && v != -inf && !(got == want || math.Abs(got-want) <= 1e-6*math.Abs(want)+1e-28) || v != v && got == got {
+			t.Errorf("%d lanes: 2·silu(%g) = %g, want %g", simd.lanes, v, got, want)
+		}
+		if i < 16 && !(math.Abs(float64(weights[i])-math.Exp(float64(v)-88)) <= 1e-6*math.Exp(float64(v)-88)+1e-36) && v <= 100 {
+			t.Errorf("%d lanes: e^(%g-88) = %g", simd.lanes, v, weights[i])
+		}
+	}
 	for _, n := range []int{2, 4, 6, 64, 578} {
 		x, y := make([]float32, n), make([]float32, n)
 		for i := range x {

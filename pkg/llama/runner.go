@@ -313,7 +313,7 @@ func (r *Runner) feedForward(l *layer, n int) error {
 }
 
 // partSize is how many elements of an activation one part computes.
-const partSize = 512
+const partSize = 8192
 
 func parts(n int) int { return (n + partSize - 1) / partSize }
 
