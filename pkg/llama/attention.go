@@ -25,6 +25,9 @@ type task struct {
 	last      bool
 }
 
+// A part is a task for one KV head.
+type part struct{ task, head int }
+
 // scratch is what a thread needs for its part.
 type scratch struct {
 	q, scores []float32
@@ -36,8 +39,8 @@ type scratch struct {
 // all of their keys; for single tokens, their keys in blocks of their own, so
 // that a long context is shared by all threads.
 func (r *Runner) plan() {
-	r.tasks = r.tasks[:0]
-	part := 0
+	r.tasks, r.order = r.tasks[:0], r.order[:0]
+	results := 0
 	for i := 0; i < len(r.rows); {
 		first, n := r.rows[i], 1
 		for i+n < len(r.rows) && n < queryBlock && r.rows[i+n].cache == first.cache {
@@ -47,17 +50,34 @@ func (r *Runner) plan() {
 		step := keys
 		if n == 1 {
 			// A divisor of keyBlock, so small that there is enough for all threads.
-			for step = keyBlock; step > matmul.QuantBlock && 4*step > keys; step /= 2 {
+			for step = keyBlock; step > matmul.QuantBlock && 2*step > keys; step /= 2 {
 			}
 		}
+		before := len(r.tasks)
 		for from := 0; from < keys; from += step {
 			to := min(from+step, keys)
-			r.tasks = append(r.tasks, task{i, n, from, to, part, to == keys})
-			part += n
+			r.tasks = append(r.tasks, task{i, n, from, to, results, to == keys})
+			results += n
+		}
+		for head := range r.model.KVHeads { // a head's keys lie one behind the other
+			for t := before; t < len(r.tasks); t++ {
+				r.order = append(r.order, part{t, head})
+			}
 		}
 		i += n
 	}
-	r.parts = grow(r.parts, part*r.model.KVHeads*r.resultSize())
+	r.results = grow(r.results, results*r.model.KVHeads*r.resultSize())
+}
+
+// chunks is how many pieces of neighbouring parts there are: a few for each thread.
+func (r *Runner) chunks() int { return min(len(r.order), 8*r.team.Threads()) }
+
+// attendChunk computes the parts of one piece.
+func (r *Runner) attendChunk(chunk, thread int) {
+	n := r.chunks()
+	for _, p := range r.order[chunk*len(r.order)/n : (chunk+1)*len(r.order)/n] {
+		r.attendPart(&r.tasks[p.task], p.head, &r.scratch[thread])
+	}
 }
 
 // resultSize is the floats of one result: for each query of a group the largest
@@ -67,9 +87,8 @@ func (r *Runner) resultSize() int {
 }
 
 // attendPart computes one task for one KV head.
-func (r *Runner) attendPart(part, thread int) {
-	m, s := r.model, &r.scratch[thread]
-	t, kv := &r.tasks[part/m.KVHeads], part%m.KVHeads
+func (r *Runner) attendPart(t *task, kv int, s *scratch) {
+	m := r.model
 	d, group := m.HeadDim, m.Heads/m.KVHeads
 	nq := t.rows * group // queries: of each row the heads that share this KV head
 	s.reserve(nq, d)
@@ -97,7 +116,7 @@ func (r *Runner) attendPart(part, thread int) {
 	}
 	size := r.resultSize()
 	for i := range nq {
-		out := r.parts[((t.part+i/group)*m.KVHeads+kv)*size:][i%group*(2+d):][:2+d]
+		out := r.results[((t.part+i/group)*m.KVHeads+kv)*size:][i%group*(2+d):][:2+d]
 		out[0], out[1] = s.top[i], s.sum[i]
 		copy(out[2:], s.acc[i*d:][:d])
 	}
@@ -154,7 +173,7 @@ func (r *Runner) combine() {
 				clear(out)
 				part := func(j int) []float32 {
 					at := (r.tasks[j].part+row)*m.KVHeads + head/group
-					return r.parts[at*size:][head%group*(2+d):][:2+d]
+					return r.results[at*size:][head%group*(2+d):][:2+d]
 				}
 				top := float32(math.Inf(-1))
 				for j := first; j <= i; j++ {

@@ -23,13 +23,14 @@ type Runner struct {
 	adding []matmul.Option // that add to what is there
 
 	rows  []row  // of this step
-	tasks []task // attention's parts in this step
+	tasks []task // attention's in this step
+	order []part // in which they are worked on
 
 	x, h, q, k, v, att, gate, up []float32 // one row for each token
 	cos, sin                     []float32
 	out                          []float32 // rows that go into the output layer
 	logits                       []float32
-	parts                        []float32 // attention's results before they are put together
+	results                      []float32 // of attention's parts, before they are put together
 	scratch                      []scratch // of each thread
 
 	shares *Shares // where the time goes, if that is asked for
@@ -80,7 +81,7 @@ func (m *Model) NewRunner(o Options) (*Runner, error) {
 	}
 	r.adding = []matmul.Option{matmul.Beta(1)}
 	r.scratch = make([]scratch, r.team.Threads())
-	r.attend, r.activate = r.attendPart, r.activatePart
+	r.attend, r.activate = r.attendChunk, r.activatePart
 	return r, nil
 }
 
@@ -277,7 +278,7 @@ func (r *Runner) attention(l *layer, n int) error {
 		w.cache.put(r.layer, w.position, k, v)
 	}
 	start := r.now()
-	r.team.Do(len(r.tasks)*m.KVHeads, r.attend)
+	r.team.Do(r.chunks(), r.attend)
 	r.combine()
 	r.since(start, attention)
 	if err := r.multiply(r.att, n, matmul.Product{Y: r.h, W: l.o}); err != nil {
