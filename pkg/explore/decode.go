@@ -38,7 +38,7 @@ func drawDecode(r *reader, v *View, width float64) {
 		return
 	}
 
-	v.Notes = append(notes, "Only the reads of the weights are counted: an upper bound of what a program can get. The attention cache takes time of its own.")
+	v.Notes = append(notes, "Only the reads of the weights are counted: an upper bound of what a program can get. The KV cache takes time of its own.")
 	v.Summary = fmt.Sprintf("Batch %s: at most %s tokens/s for all, %s for each request; a step takes at least %s. %s of the peak, %s; the ridge point is at a batch of %s.",
 		num.Group(fmt.Sprint(batch)), num.Short(s.all), num.Short(s.each), num.SI(s.floors.Overlapped(), "s"), num.Percent(s.share), s.bound, num.Short(enough))
 	v.Alt = fmt.Sprintf("Tokens per second against the batch, on log–log axes, for %s on %s. All requests together: in proportion to the batch up to %s, level at %s tokens/s from there. Each request: level at %s tokens/s up to there, then falling. The dots stand at a batch of %d: %s and %s tokens/s.",

@@ -11,6 +11,7 @@ import (
 	"memorywall/pkg/internal/arg"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,10 +81,18 @@ func (m Machine) validate() error {
 	if err := m.Machine.Validate(); err != nil || m.Measured == nil {
 		return err
 	}
-	if err := m.Measured.Validate(); err != nil {
-		return fmt.Errorf("%w (machine %q)", err, m.Name)
+	d := m.Measured
+	err := d.Validate()
+	switch {
+	case err != nil:
+	case !slices.ContainsFunc(d.Peaks, func(p ComputePeak) bool { return p.FLOPS == m.Peak }):
+		err = fmt.Errorf("machine: peak_flops is %g: it must be one of the measured peaks", m.Peak)
+	case !slices.ContainsFunc(d.Levels, func(l Level) bool { return l.Bandwidth == m.Bandwidth }):
+		err = fmt.Errorf("machine: bandwidth_bytes_per_s is %g: it must be that of one of the measured levels", m.Bandwidth)
+	default:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%w (machine %q)", err, m.Name)
 }
 
 // decode decodes one JSON value and nothing after it.

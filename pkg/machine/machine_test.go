@@ -98,6 +98,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"beyond a float", replace(`"peak_flops": 200000000000`, `"peak_flops": 1e999`), "1e999"},
 		{"a text for a number", replace(`"peak_flops": 200000000000`, `"peak_flops": "much"`), "peak_flops"},
 		{"no peak", replace(`"peak_flops": 200000000000,`, ``), "peak is 0 FLOP/s"},
+		{"a peak that nobody measured", replace(`"peak_flops": 200000000000`, `"peak_flops": 300000000000`), "peak_flops is 3e+11: it must be one of the measured peaks"},
+		{"a bandwidth that nobody measured", replace(`"bandwidth_bytes_per_s": 20000000000,`, `"bandwidth_bytes_per_s": 21000000000,`), "bandwidth_bytes_per_s is 2.1e+10: it must be that of one of the measured levels"},
 		{"no name", replace(`"name": "a laptop, 2 cores",`, ``), "name is empty"},
 		{"no bandwidth", replace(`"bandwidth_bytes_per_s": 20000000000,`, ``), "bandwidth is 0 bytes/s"},
 		{"no date", replace(`"date": "2026-11-30T09:00:00Z",`, ``), "date is empty"},

@@ -429,6 +429,28 @@ func TestPlantedSamples(t *testing.T) {
 	}
 }
 
+// A figure that cannot be right is an error, not a machine.
+func TestImpossibleSamples(t *testing.T) {
+	results := func() []bench.Result {
+		return []bench.Result{{Name: "peak", Work: bench.Work{FLOPs: 1}, Samples: []float64{1}}, {Name: "load", Work: bench.Work{Bytes: 1}, Samples: []float64{1}}}
+	}
+	for want, change := range map[string]func(m *meter, r []bench.Result){
+		"":                     func(*meter, []bench.Result) {},
+		"clock.hz is 0":        func(m *meter, _ []bench.Result) { m.clock = []float64{0} },
+		"peak is +Inf FLOP/s":  func(_ *meter, r []bench.Result) { r[0].Samples = []float64{0} },
+		"bandwidth is +Inf":    func(_ *meter, r []bench.Result) { r[1].Samples = []float64{0} },
+		"no measured peak for": func(m *meter, _ []bench.Result) { m.points[0].peak.Format = "FP64" },
+	} {
+		m := &meter{o: Options{Threads: 1}, start: time.Now(), clock: []float64{3e9}, points: []point{
+			{peak: &ComputePeak{ISA: "avx2", Format: "FP32", ElemBytes: 4, Threads: 1}}, {bandwidth: &BandwidthPoint{Loop: LoadLoop, ISA: "avx2", Threads: 1, WorkingSet: 1 << 20}}}}
+		r := results()
+		change(m, r)
+		if _, err := m.machine(r); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
 // Stretches fall from one to the next: what rises again belongs to the one before.
 func TestStretchesFall(t *testing.T) {
 	for _, c := range []struct {
@@ -608,6 +630,7 @@ func TestLoadRefuses(t *testing.T) {
 		Bandwidths: []BandwidthPoint{{Loop: LoadLoop, Threads: 1, WorkingSet: 1, BytesPerS: 1, WithWriteAllocate: 1, Median: 1, Samples: []float64{1}}},
 		Levels:     []Level{{Name: "memory", Threads: 1, From: 1, To: 1, Bandwidth: 1}},
 	}
+	m.Peak, m.Bandwidth = 1, 1
 	text, err := Encode(m)
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ func TestMachineErrors(t *testing.T) {
 				"Ridge":           func() error { err := Maybe(func() { m.Ridge() }); return err },
 				"Classify":        func() error { err := Maybe(func() { m.Classify(1) }); return err },
 				"Attainable":      func() error { err := Maybe(func() { m.Attainable(1) }); return err },
-				"TimeFloors":      func() error { err := Maybe(func() { m.Times(1, 1) }); return err },
+				"Times":           func() error { err := Maybe(func() { m.Times(1, 1) }); return err },
 				"BatchToRidge":    func() error { err := Maybe(func() { BatchToRidge(m, 4096, 4096) }); return err },
 				"WeightBytes":     func() error { err := Maybe(func() { WeightBytes(m, 1) }); return err },
 				"WeightReadTime":  func() error { err := Maybe(func() { WeightReadTime(m, 1) }); return err },
