@@ -599,7 +599,7 @@ func method() []string {
 		"A working set that takes long to go through is sampled part by part in turn, so that each part has been left alone for as long as in a whole pass.",
 		"Levels: stretches of the load curve over which the rate stays about the same. A level's bandwidth is the most that any loop saw there. It is memory where the working sets reach 4 times the last-level caches of the threads.",
 		"Calls: on one thread a multiply of one by one element; on several the start of that many goroutines, until all are at work at once, and their end.",
-		"Tuning: each number of the multiplies that no fact of the host decides is tried in some values, in turn, in products of a few rows with a matrix from memory. Another value than the default is chosen where it is 5% faster or more in the middle turn, and faster in three quarters of the turns.",
+		"Tuning: each number of the multiplies that no fact of the host decides is tried in some values, in turn, in products of a few rows with a matrix from memory, and in small ones on all threads. Another value than the default is chosen where it is 5% faster or more in the middle turn, and faster in three quarters of the turns.",
 		"Clock: a chain of dependent adds of two registers, one a cycle.",
 	}
 }

@@ -70,20 +70,40 @@ func (d *Measured) TuningFor(isa string) matmul.Tuning {
 }
 
 // A knob is a number of [matmul.Tuning], the values to try beside the default, and
-// the rows of A in the products that show it.
+// the products that show it.
 type knob struct {
-	name   string
-	values []int
-	rows   []int
+	name     string
+	values   []int
+	products []product
+}
+
+// A product is that of an A of so many rows and a B from memory, or with square of two
+// matrices with that side from the caches.
+type product struct {
+	rows   int
+	square bool
+}
+
+func few(rows ...int) (all []product) {
+	for _, m := range rows {
+		all = append(all, product{rows: m})
+	}
+	return all
 }
 
 var knobs = []knob{
-	{"rows", []int{0, 1, 2, 4}, []int{1, 2, 4}},
-	{"depth", []int{2, 4, 8}, []int{1}},
-	{"streams", []int{4, 8, 16, 32}, []int{6, 16}},
-	{"ahead", []int{2, 4, 8, 16}, []int{6, 16}},
-	{"reuse", []int{16, 32, 64}, []int{64}},
+	{"rows", []int{1, 2, 4}, few(2, 4)},
+	{"depth", []int{4, 8}, few(1)},
+	{"streams", []int{8, 16, 32}, few(8)},
+	{"ahead", []int{2, 4, 8}, few(8)},
+	{"reuse", []int{16, 32, 64}, few(mostRows)},
+	{"serial", []int{25, 50, 100}, []product{{128, true}, {160, true}, {192, true}}},
 }
+
+const (
+	mostRows    = 32
+	squareCalls = 8 // of one sample: a call takes some 10 µs
+)
 
 const (
 	tuneTime  = 400 * time.Millisecond // for all knobs
@@ -93,15 +113,16 @@ const (
 	tuneGain = 1.05
 	minTurns = 5
 
-	// The product that is tried has a B of so many rows and columns: long rows, a
-	// power of two apart, as weights of a model have.
-	tuneDepth, tuneColumns = 1024, 4096
+	// The products that are tried have a B of so many rows and columns: long rows, a
+	// power of two apart, as weights of a model have. With a quarter of the depth what
+	// is read twice may come from a cache, and other values look better.
+	tuneDepth, tuneColumns = 4096, 4096
 )
 
 // tune chooses the values of the knobs for an instruction set, one after the other.
 // Each turn takes a sample of every value, while more says so; cost returns the
-// seconds of a product with so many rows of A.
-func tune(isa string, knobs []knob, more func(knob, turn int) bool, cost func(t matmul.Tuning, rows int) (float64, error)) ([]Choice, error) {
+// seconds of a product.
+func tune(isa string, knobs []knob, more func(knob, turn int) bool, cost func(matmul.Tuning, product) (float64, error)) ([]Choice, error) {
 	var all []Choice
 	tuning := matmul.DefaultTuning()
 	for i, k := range knobs {
@@ -120,8 +141,8 @@ func tune(isa string, knobs []knob, more func(knob, turn int) bool, cost func(t 
 					return nil, err
 				}
 				sum := 0.0
-				for _, rows := range k.rows {
-					s, err := cost(with, rows)
+				for _, p := range k.products {
+					s, err := cost(with, p)
 					if err != nil {
 						return nil, err
 					}
@@ -147,8 +168,7 @@ func tune(isa string, knobs []knob, more func(knob, turn int) bool, cost func(t 
 	return all, nil
 }
 
-// tune chooses for the best instruction set on all threads, in products whose B comes
-// from memory, or takes what was asked for. Where there is no such B, or no kernel that
+// tune chooses for the best instruction set on all threads, or takes what was asked for. Where there is no such B, or no kernel that
 // memory would hold back, nothing is chosen.
 func (m *meter) tune() ([]Choice, error) {
 	isa := matmul.ISAs()[0]
@@ -165,10 +185,9 @@ func (m *meter) tune() ([]Choice, error) {
 	if m.inCache != "" || len(b) < 2*size || isa == "go" {
 		return nil, nil
 	}
-	most := slices.Max(knobs[len(knobs)-1].rows)
-	a, c := bench.SmallInts(make([]float32, most*tuneDepth)), make([]float32, most*tuneColumns)
+	a, c := bench.SmallInts(make([]float32, mostRows*tuneDepth)), make([]float32, mostRows*tuneColumns)
 	functions, at := map[matmul.Tuning]matmul.Func[float32]{}, 0
-	cost := func(t matmul.Tuning, rows int) (float64, error) {
+	cost := func(t matmul.Tuning, p product) (float64, error) {
 		f, warm := functions[t]
 		if !warm {
 			var err error
@@ -176,16 +195,26 @@ func (m *meter) tune() ([]Choice, error) {
 				return 0, err
 			}
 			functions[t] = f
-			if err := f(most, tuneColumns, tuneDepth, a, tuneDepth, b, tuneColumns, c, tuneColumns); err != nil {
+			const short = 64 // its memory is all that the others need
+			if err := f(mostRows, tuneColumns, short, a, tuneDepth, b, tuneColumns, c, tuneColumns); err != nil {
 				return 0, err
 			}
 		}
+		if n := p.rows; p.square {
+			begin := time.Now()
+			for range squareCalls {
+				if err := f(n, n, n, a, n, b, n, c, n); err != nil {
+					return 0, err
+				}
+			}
+			return time.Since(begin).Seconds(), nil
+		}
 		at = (at + size) % (len(b) / size * size)
 		begin := time.Now()
-		err := f(rows, tuneColumns, tuneDepth, a, tuneDepth, b[at:], tuneColumns, c, tuneColumns)
+		err := f(p.rows, tuneColumns, tuneDepth, a, tuneDepth, b[at:], tuneColumns, c, tuneColumns)
 		return time.Since(begin).Seconds(), err
 	}
-	begin, limit := time.Now(), min(tuneTime, m.o.Time/20)
+	begin, limit := time.Now(), min(tuneTime, m.o.Time/10)
 	return tune(isa, knobs, func(knob, turn int) bool {
 		return turn < tuneTurns && m.ctx.Err() == nil && time.Since(begin) < limit*time.Duration(knob+1)/time.Duration(len(knobs))
 	}, cost)

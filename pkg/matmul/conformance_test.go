@@ -64,7 +64,7 @@ func subjects[T Float]() []subject[T] {
 				threads: way.threads,
 			}
 			e := *p.engine
-			e.blk, e.thin, e.directElems, e.serialFLOPs = small, small, 0, 0
+			e.blk, e.thin, e.directElems, e.tuning.Serial = small, small, 0, 0
 			e.fewRows, e.fewElems, e.tuning.Rows = way.fewRows, 256, way.rows
 			q := &pool[T]{engine: &e}
 			s.mul, s.add = q.fn(Threads(way.threads)), q.fn(Option{threads: way.threads, beta: 1})

@@ -153,7 +153,7 @@ func (p *pool[T]) work(o Option, m, n, k int, a []T, lda int, b []T, ldb int, c 
 	}
 	switch {
 	case k == 0:
-	case p.engine.isSmall(m, n, k, o.serial(p.engine.serialFLOPs)):
+	case p.engine.isSmall(m, n, k, o.serial(p.engine.serialFLOPs())):
 		p.engine.direct(maxKC, add, m, n, k, a, lda, b, ldb, c, ldc)
 	default:
 		p.do(o, add, m, n, k, a, lda, b, ldb, c, ldc)

@@ -17,10 +17,6 @@ type engine[T Float] struct {
 	// that copying it would show.
 	fewRows int
 
-	// serialFLOPs is the work below which starting a second thread costs more
-	// time than it saves.
-	serialFLOPs float64
-
 	tuning Tuning
 
 	line int // elements of a cache line
@@ -42,11 +38,17 @@ func newEngine[T Float](k *kernel[T], c Caches) *engine[T] {
 		thin:        blk.shallow(size, c),
 		directElems: int(max(c.L1, c.L2) / 2 / size),
 		fewRows:     64,
-		serialFLOPs: 6e6,
 		tuning:      DefaultTuning(),
 		line:        lineBytes / int(size),
 		fewElems:    int(max(c.L1, c.L2) / 8 / size),
 	}
+}
+
+// serialFLOPs is the work below which starting a second thread costs more time than it
+// saves. A row of the tile is what a core adds to in one cycle.
+func (e *engine[T]) serialFLOPs() float64 {
+	const cycles = 3000 // in a microsecond
+	return float64(e.tuning.Serial * cycles * 2 * e.kern.nr)
 }
 
 // A workspace holds one thread's packed copies. It grows to what is needed and

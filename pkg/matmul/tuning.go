@@ -7,8 +7,9 @@ import (
 )
 
 // Tuning is what no fact of the host decides: how a product with few rows of A, at
-// most 64, walks through a B that is too large for the caches. It changes how fast
-// the product is, and results by the rounding of sums in another order.
+// most 64, walks through a B that is too large for the caches, and when a second
+// thread is worth starting. It changes how fast a product is, and results by the
+// rounding of sums in another order.
 type Tuning struct {
 	// Rows is how many rows A may have for B to be read along whole rows, the sums
 	// being kept in C, and Depth how many of B's rows at a time: a power of two up
@@ -29,10 +30,16 @@ type Tuning struct {
 	// Rows spaced by a large power of two fall into few sets of a cache, and still
 	// more of them would push each other out.
 	Reuse int `json:"reuse"`
+
+	// Serial is how many microseconds a product takes one thread at least, at 3 GHz and
+	// without a pause, for others to be started. With a team 300,000 FLOPs are enough.
+	Serial int `json:"serial"`
 }
 
 // DefaultTuning returns what a product uses that is not told otherwise.
-func DefaultTuning() Tuning { return Tuning{Rows: 2, Depth: 8, Streams: 16, Ahead: 4, Reuse: 32} }
+func DefaultTuning() Tuning {
+	return Tuning{Rows: 2, Depth: 8, Streams: 16, Ahead: 4, Reuse: 32, Serial: 50}
+}
 
 // tuningFields are the numbers of a Tuning by their names in JSON, with what they may be.
 var tuningFields = []struct {
@@ -45,6 +52,7 @@ var tuningFields = []struct {
 	{"streams", func(t *Tuning) *int { return &t.Streams }, 1, 256},
 	{"ahead", func(t *Tuning) *int { return &t.Ahead }, 1, 256},
 	{"reuse", func(t *Tuning) *int { return &t.Reuse }, 1, 256},
+	{"serial", func(t *Tuning) *int { return &t.Serial }, 0, 10_000},
 }
 
 // Validate returns an error that names the number which is out of range.
