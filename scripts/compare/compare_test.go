@@ -111,7 +111,7 @@ func TestTable(t *testing.T) {
 	other, narrow := big, big
 	other.M, other.N, other.K, other.RatioOpenBLAS = 512, 512, 512, &two
 	narrow.ISA, narrow.Doubt = "narrow", "so"
-	model := Report{Host: machine.Host{CPU: "one"}, Model: &ModelReport{ISA: "wide", Rows: []ModelRow{{What: "decode", Tokens: 64, Ratio: &two, OfRoof: 0.5}}}}
+	model := Report{Host: machine.Host{CPU: "one"}, Model: &ModelReport{ISA: "wide", Rows: []ModelRow{{What: "decode", Tokens: 64, Batch: 1, Ratio: &two, Ours: 5, Roof: 20, RoofInt8: 10}}}}
 	got := table(run("one", big), run("one", other, narrow), run("two", other), model)
 	for _, want := range []string{
 		"- **A**: one", "Kernels: wide. OpenBLAS: some.\n- **B**: one", "\n- **C**: two",
@@ -119,8 +119,8 @@ func TestTable(t *testing.T) {
 		"| float32, n = 512 to 4096, one thread | × OpenBLAS | 1.00 | 0.50 to 2.00 (short: 1) | 0.50 (doubtful) (short: 1) | 2.00 |\n",
 		"\nWhy it falls short:\n\n1. Within the noise",
 		"| float32, n = 512 to 4096, one thread | of the FMA peak | 0.90 | 0.95 | 0.95 (doubtful) | 0.95 |\n",
-		"| the model writes 64 tokens | × llama.cpp | 2.00 | 2.00 | – | – |\n",
-		"| the same | of the roof | 0.70 | 0.50 (short) | – | – |\n",
+		"| the model writes, one sequence | × llama.cpp | 2.00 | 2.00 | – | – |\n",
+		"| the same | of its roof with 8-bit activations | 0.70 | 0.50 (short) | – | – |\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

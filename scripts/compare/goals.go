@@ -27,7 +27,7 @@ type which struct {
 	dtypes  []string
 	threads int   // 1, or 2 for all cores
 	square  []int // m = n = k
-	m       []int // with weights of many rows
+	m       []int // of another number than n
 	n       int
 }
 
@@ -57,6 +57,9 @@ const (
 	ofPeak   = "of the FMA peak"
 	ofRoof   = "of attainable"
 	ofRead   = "of the read bandwidth"
+
+	overLlama  = "× llama.cpp"
+	ofRoofInt8 = "of its roof with 8-bit activations"
 
 	whyPeak = "the peak is the best of many loops of milliseconds without a single load, and half of those reach nine tenths of it; " +
 		"loading A costs the tile about a tenth, packing and reading B from L2 the rest"
@@ -104,9 +107,15 @@ func goals() []goal {
 		add(name+", m = 64", "× float32", few("weights", types, 64), toBeside, 0.85, "")
 	}
 	add("ten products of 576×576 in a row, on a team", "of the same without meeting", which{op: "chain", dtypes: []string{"float32 team"}}, toBeside, 0.90, "")
-	add("the model reads 512 tokens", "× llama.cpp", which{op: modelGroup, dtypes: []string{"prefill"}, m: []int{512}}, toOpenBLAS, 2, "")
-	add("the model writes 64 tokens", "× llama.cpp", which{op: modelGroup, dtypes: []string{"decode"}}, toOpenBLAS, 2, "")
-	add("the same", "of the roof", which{op: modelGroup, dtypes: []string{"decode"}}, toAttainable, 0.70, "")
+	model := func(what string, tokens int, batches ...int) which {
+		return which{op: modelGroup, dtypes: []string{what}, n: tokens, m: batches}
+	}
+	add("the model reads 512 tokens", overLlama, model("prefill", 512), toOpenBLAS, 2, "")
+	add("the same", "of its roof in float32", model("prefill", 512), toAttainable, 0.60, "")
+	add("the model writes, one sequence", overLlama, model("decode", 64, 1), toOpenBLAS, 2, "")
+	add("the same", ofRoofInt8, model("decode", 64, 1), toAttainable, 0.70, "")
+	add("the model writes, 2 to 16 sequences", overLlama, model("decode", 64, 2, 4, 8, 16), toOpenBLAS, 0, "")
+	add("the same", ofRoofInt8, model("decode", 64, 2, 4, 8, 16), toAttainable, 0.60, "")
 	return all
 }
 
@@ -125,7 +134,7 @@ func columnsOf(runs []Report) []*column {
 		rows := r.Rows
 		if r.Model != nil {
 			for _, x := range r.Model.Rows {
-				rows = append(rows, Row{Op: modelGroup, DType: x.What, M: x.Tokens, Threads: x.Threads, ISA: r.Model.ISA, RatioOpenBLAS: x.Ratio, RatioAttainable: x.OfRoof})
+				rows = append(rows, Row{Op: modelGroup, DType: x.What, M: x.Batch, N: x.Tokens, Threads: x.Threads, ISA: r.Model.ISA, RatioOpenBLAS: x.Ratio, RatioAttainable: x.ofRoof()})
 			}
 		}
 		for _, row := range rows {

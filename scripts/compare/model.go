@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
+	"math"
+	"os"
 	"os/exec"
-	"slices"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"memorywall/pkg/bench"
@@ -19,141 +23,290 @@ import (
 )
 
 // The rows of --only model: the lesson's language model against llama.cpp, in turn,
-// and against the roof of this machine.
+// and against the roofs that the same turns find.
 
 //go:embed helper/llamacpp.py
 var llamaHelper string
 
-// modelGroup is what --only takes for these rows.
-const modelGroup = "model"
+const (
+	// modelGroup is what --only takes for these rows.
+	modelGroup = "model"
+	// behind is how many tokens there are before those that are written.
+	behind = 224
+)
 
-// A ModelRow is the model reading a prompt or writing an answer. Rates are in
-// tokens/s, from the best turn; those of llama.cpp are null where it did not run.
+// llamaBuilds are the packages that bring llama.cpp, as the helper knows them.
+var llamaBuilds = []string{"llama-cpp-python", "xllamacpp"}
+
+// A ModelRow is the model reading a prompt, sequences writing an answer, or the model
+// being opened. Rates are in tokens/s, those of "load" in files/s, from the best turn.
 type ModelRow struct {
-	What     string   `json:"what"` // "prefill" or "decode"
-	Tokens   int      `json:"tokens"`
-	Threads  int      `json:"threads"`
-	Ours     float64  `json:"ours_tokens_per_s"`
-	LlamaCPP *float64 `json:"llamacpp_tokens_per_s"`
+	What    string `json:"what"`   // "prefill", "decode" or "load"
+	Tokens  int    `json:"tokens"` // of each sequence
+	Batch   int    `json:"batch"`  // sequences
+	Threads int    `json:"threads"`
 
-	OursMedian     float64  `json:"ours_median_tokens_per_s"`
-	LlamaCPPMedian *float64 `json:"llamacpp_median_tokens_per_s"`
+	Ours       float64    `json:"ours_per_s"`
+	OursMedian float64    `json:"ours_median_per_s"`
+	Peers      []PeerRate `json:"llamacpp"`       // of each build that is there
+	Ratio      *float64   `json:"ratio_llamacpp"` // to the fastest of them
 
-	Ratio  *float64 `json:"ratio_llamacpp"`
-	Roof   float64  `json:"roof_tokens_per_s"`
-	OfRoof float64  `json:"ratio_roof"`
+	// Roof is what bytes and FLOPs allow with float32 arithmetic, RoofInt8 with products
+	// of bytes, both from the turns of this row; 0 for "load".
+	Roof     float64 `json:"roof_per_s,omitempty"`
+	RoofInt8 float64 `json:"roof_int8_per_s,omitempty"`
+	ReadGBps float64 `json:"read_gbps,omitempty"`
+}
+
+// A PeerRate is what one build of llama.cpp does.
+type PeerRate struct {
+	Build  string  `json:"build"`
+	Rate   float64 `json:"per_s"`
+	Median float64 `json:"median_per_s"`
+}
+
+// ofRoof is the part of the roof that a row reaches: of that of bytes for decoding,
+// whose activations are rounded to 8 bits.
+func (r ModelRow) ofRoof() float64 {
+	roof := r.Roof
+	if r.What == "decode" {
+		roof = r.RoofInt8
+	}
+	if roof == 0 {
+		return math.NaN()
+	}
+	return r.Ours / roof
 }
 
 // A ModelReport is what a [Report] has of them.
 type ModelReport struct {
 	ISA      string     `json:"isa"`
 	Model    string     `json:"model"`
-	LlamaCPP string     `json:"llamacpp"` // version, or why it is missing
-	Roof     string     `json:"roof"`     // level, bandwidth, date
+	LlamaCPP []string   `json:"llamacpp"` // versions, or why they are missing
 	Rows     []ModelRow `json:"rows"`
 }
 
 // compareModel measures the rows and prints them.
 func compareModel(ctx context.Context, c choice, stdout io.Writer) error {
-	lab, err := speak.Open(machine.Options{})
+	path, err := llama.FindModel()
 	if err != nil {
 		return err
 	}
-	defer lab.Close()
-	threads := slices.Max(speak.Threads(lab.Machine))
-	roof := lab.Roof(speak.Case{})
-	rep := ModelReport{ISA: matmul.ISAs()[0], Model: lab.Name, Roof: fmt.Sprintf("%s, read at %.1f GB/s, float32 peak %.0f GFLOP/s, measured %s",
-		roof.Level, roof.Read/1e9, roof.Peak/1e9, lab.Machine.Measured.Date)}
-	theirs, err := startLlama(ctx, c.python, threads)
-	if err != nil {
-		rep.LlamaCPP = "missing: " + err.Error()
-	} else {
-		defer theirs.stop()
-		rep.LlamaCPP = theirs.is
-	}
-	turns := 5
+	m := &modelMeter{meter: &meter{ctx: ctx, isa: matmul.ISAs()[0], options: bench.Options{MinTime: time.Millisecond, Samples: 7, SpreadLimit: spread}, memory: c.memory, host: c.host},
+		path: path, threads: c.host.GOMAXPROCS}
+	defer m.close()
 	if c.quick {
-		turns = 3
+		m.options.Samples = 3
 	}
-	for _, r := range []ModelRow{{What: "prefill", Tokens: 200}, {What: "prefill", Tokens: 512}, {What: "decode", Tokens: 64}} {
-		r.Threads = threads
-		if err := r.measure(ctx, lab.Model, roof, theirs, turns); err != nil {
+	if m.model, err = llama.Load(path); err != nil {
+		return err
+	}
+	defer m.model.Close()
+	if m.runner, err = m.model.NewRunner(llama.Options{Threads: m.threads}); err != nil {
+		return err
+	}
+	defer m.runner.Close()
+	rep := ModelReport{ISA: m.isa, Model: filepath.Base(path)}
+	for _, build := range llamaBuilds {
+		p, err := startPeer(exec.CommandContext(ctx, cmp.Or(c.python, "python3"), "-c", llamaHelper, path, strconv.Itoa(m.threads), build))
+		if err != nil {
+			rep.LlamaCPP = append(rep.LlamaCPP, fmt.Sprintf("%s is missing: %v", build, err))
+			continue
+		}
+		defer p.stop()
+		m.peers, m.builds = append(m.peers, p), append(m.builds, build)
+		rep.LlamaCPP = append(rep.LlamaCPP, p.is)
+	}
+	if !c.json {
+		fmt.Fprintf(stdout, "%s\nmodel: %s\nllama.cpp: %s\n\n%-18s %8s %10s %8s %s\n", c.host, rep.Model, strings.Join(rep.LlamaCPP, "; "),
+			"", "ours/s", "llama.cpp", "×", "roof with float32 (int8), of it, read GB/s")
+	}
+	rows := []ModelRow{{What: "load"}, {What: "prefill", Tokens: 200, Batch: 1}, {What: "prefill", Tokens: 512, Batch: 1}}
+	for _, batch := range []int{1, 2, 4, 8, 16} {
+		if !c.quick || batch == 1 || batch == 16 {
+			rows = append(rows, ModelRow{What: "decode", Tokens: 64, Batch: batch})
+		}
+	}
+	for _, r := range rows {
+		r.Threads = m.threads
+		if err := m.row(&r); err != nil {
 			return err
 		}
 		rep.Rows = append(rep.Rows, r)
+		if !c.json {
+			fmt.Fprintln(stdout, r)
+		}
 	}
 	if c.json {
 		return encode(stdout, Report{Host: c.host, Model: &rep})
 	}
-	fmt.Fprintf(stdout, "%s\nmodel: %s\nllama.cpp: %s\nroof: %s\n\n%-14s %8s %12s %12s %8s %12s %8s\n", c.host, rep.Model, rep.LlamaCPP, rep.Roof,
-		"tokens/s", "threads", "ours", "llama.cpp", "×", "roof", "of roof")
-	for _, r := range rep.Rows {
-		theirs, ratio := "–", "–"
-		if r.LlamaCPP != nil {
-			theirs, ratio = fmt.Sprintf("%.1f", *r.LlamaCPP), fmt.Sprintf("%.2f", *r.Ratio)
-		}
-		if _, err := fmt.Fprintf(stdout, "%-8s%6d %8d %12.1f %12s %8s %12.1f %8.2f\n", r.What, r.Tokens, r.Threads, r.Ours, theirs, ratio, r.Roof, r.OfRoof); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
-// measure takes turns: ours, theirs, ours, …
-func (r *ModelRow) measure(ctx context.Context, m *llama.Model, roof speak.Roof, llamaCPP *peer, turns int) error {
-	const behind = 128 // tokens that an answer follows
-	run, err := m.NewRunner(llama.Options{Threads: r.Threads})
-	if err != nil {
-		return err
-	}
-	defer run.Close()
-	kv, err := m.NewCache(behind+r.Tokens, matmul.Float16)
-	if err != nil {
-		return err
-	}
-	prompt := make([]llama.Token, r.Tokens)
-	for i := range prompt {
-		prompt[i] = llama.Token(i * 7 % m.Vocab)
-	}
-	once := func() (time.Duration, error) {
-		kv.Truncate(0)
-		if r.What == "prefill" {
-			start := time.Now()
-			_, err := run.Prefill(ctx, kv, prompt)
-			return time.Since(start), err
+func (r ModelRow) String() string {
+	theirs, ratio, roof := "–", "–", ""
+	if r.Ratio != nil {
+		var all []string
+		for _, p := range r.Peers {
+			all = append(all, fmt.Sprintf("%.1f", p.Rate))
 		}
-		kv.Fill(behind)
+		theirs, ratio = strings.Join(all, ", "), fmt.Sprintf("%.2f", *r.Ratio)
+	}
+	if r.Roof > 0 {
+		roof = fmt.Sprintf("%.1f (%.1f), %.2f, %.1f", r.Roof, r.RoofInt8, r.ofRoof(), r.ReadGBps)
+	}
+	return fmt.Sprintf("%-8s%4d × %-3d %8.1f %10s %8s %s", r.What, r.Batch, r.Tokens, r.Ours, theirs, ratio, roof)
+}
+
+// A modelMeter measures these rows.
+type modelMeter struct {
+	*meter
+	path    string
+	model   *llama.Model
+	runner  *llama.Runner
+	threads int
+	peers   []*peer
+	builds  []string
+}
+
+// row takes turns: ours, each build of llama.cpp, the roofs, ours, …
+func (m *modelMeter) row(r *ModelRow) error {
+	ours, err := m.ours(*r)
+	if err != nil {
+		return err
+	}
+	cases := []bench.Case{timed("ours", ours)}
+	command, count := r.What, 1.0
+	switch r.What {
+	case "prefill":
+		command, count = fmt.Sprintf("prefill %d", r.Tokens), float64(r.Tokens)
+	case "decode":
+		command, count = fmt.Sprintf("decode %d %d", r.Batch, r.Tokens), float64(r.Batch*r.Tokens)
+	}
+	for i, p := range m.peers {
+		once := func() (time.Duration, error) {
+			var seconds float64
+			err := p.turn(func() error { return p.ask([]any{&seconds}, "%s", command) })
+			return time.Duration(seconds * 1e9), err
+		}
+		switch _, err := once(); {
+		case err == nil:
+			cases = append(cases, timed(m.builds[i], once))
+		case !errors.Is(err, errCannot):
+			return err
+		}
+	}
+	peers := cases[1:]
+	if r.What != "load" {
+		roofs, err := m.roofs()
+		if err != nil {
+			return err
+		}
+		cases = append(cases, roofs...)
+	}
+	results, err := bench.CompareContext(m.ctx, m.options, cases...)
+	if err != nil {
+		return err
+	}
+	r.Ours, r.OursMedian = count/results[0].Min, count/results[0].Median
+	for _, theirs := range results[1 : 1+len(peers)] {
+		r.Peers = append(r.Peers, PeerRate{theirs.Name, count / theirs.Min, count / theirs.Median})
+		if ratio := theirs.Min / results[0].Min; r.Ratio == nil || ratio < *r.Ratio {
+			r.Ratio = &ratio
+		}
+	}
+	if r.What == "load" {
+		return nil
+	}
+	top := results[1+len(peers):]
+	r.ReadGBps = top[0].GBps()
+	bound := func(peak float64) float64 {
+		roof := speak.Roof{Read: r.ReadGBps * 1e9, Peak: peak * 1e9, Threads: m.threads}
+		if r.What == "prefill" {
+			return count / roof.FirstToken(m.model, r.Tokens, llama.DefaultChunk, matmul.Float16)
+		}
+		return roof.DecodeRate(m.model, r.Batch, behind, r.Tokens, matmul.Float16)
+	}
+	r.Roof, r.RoofInt8 = bound(top[1].GFLOPS()), bound(top[2].GFLOPS())
+	return nil
+}
+
+// ours returns what does the work of a row, and its time.
+func (m *modelMeter) ours(r ModelRow) (func() (time.Duration, error), error) {
+	since := func(f func() error) (time.Duration, error) {
 		start := time.Now()
-		for range r.Tokens {
-			if _, err := run.Decode(ctx, []*llama.Cache{kv}, []llama.Token{5}); err != nil {
-				return 0, err
+		err := f()
+		return time.Since(start), err
+	}
+	if r.What == "load" {
+		return func() (time.Duration, error) {
+			var again *llama.Model
+			d, err := since(func() (err error) { again, err = llama.Load(m.path); return err })
+			if err == nil {
+				err = again.Close()
+			}
+			return d, err
+		}, nil
+	}
+	caches, next, prompt := make([]*llama.Cache, r.Batch), make([]llama.Token, r.Batch), make([]llama.Token, r.Tokens)
+	for i := range caches {
+		var err error
+		if caches[i], err = m.model.NewCache(behind+r.Tokens, matmul.Float16); err != nil {
+			return nil, err
+		}
+		next[i] = llama.Token(5 + i)
+	}
+	for i := range prompt {
+		prompt[i] = llama.Token(i * 7 % m.model.Vocab)
+	}
+	return func() (time.Duration, error) {
+		for _, kv := range caches {
+			kv.Truncate(0)
+			if r.What == "decode" {
+				kv.Fill(behind)
 			}
 		}
-		return time.Since(start), nil
-	}
-	cases := []bench.Case{timed("ours", once)}
-	if llamaCPP != nil {
-		cases = append(cases, timed("llama.cpp", func() (d time.Duration, err error) {
-			var seconds float64
-			err = llamaCPP.turn(func() error { return llamaCPP.ask([]any{&seconds}, "%s %d", r.What, r.Tokens) })
-			return time.Duration(seconds * 1e9), err
-		}))
-	}
-	results, err := bench.CompareContext(ctx, bench.Options{MinTime: time.Millisecond, Samples: turns, SpreadLimit: spread}, cases...)
+		return since(func() (err error) {
+			if r.What == "prefill" {
+				_, err = m.runner.Prefill(m.ctx, caches[0], prompt)
+				return err
+			}
+			for i := 0; i < r.Tokens && err == nil; i++ {
+				_, err = m.runner.Decode(m.ctx, caches, next)
+			}
+			return err
+		})
+	}, nil
+}
+
+// roofs returns cases of reading as many bytes as the model has, from where they stay
+// between the turns, and of multiply-adds in float32 and of bytes.
+func (m *modelMeter) roofs() ([]bench.Case, error) {
+	info, err := os.Stat(m.path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n := float64(r.Tokens)
-	r.Ours, r.OursMedian, r.Roof = n/results[0].Min, n/results[0].Median, n/roof.FirstToken(m, r.Tokens, llama.DefaultChunk, matmul.Float16)
-	if r.What == "decode" {
-		r.Roof = roof.DecodeRate(m, 1, behind, r.Tokens, matmul.Float16)
+	crew := m.crew(m.threads)
+	ring, err := weights[float32](m.meter, "model", 1, int(info.Size()/4), 0)
+	if err != nil {
+		return nil, err
 	}
-	r.OfRoof = r.Ours / r.Roof
-	for _, theirs := range results[1:] {
-		rate, median, ratio := n/theirs.Min, n/theirs.Median, theirs.Min/results[0].Min
-		r.LlamaCPP, r.LlamaCPPMedian, r.Ratio = &rate, &median, &ratio
+	read, err := machine.Read(crew, func() []byte { return rawBytes(ring.Next()) })
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	f32, _, err := machine.Peak[float32](crew, m.isa)
+	if err != nil {
+		return nil, err
+	}
+	int8, _, err := machine.Peak[int32](crew, m.isa)
+	read.Warm = func() {}
+	all := []bench.Case{read, f32, int8}
+	for i := range all {
+		all[i].MinTime = 20 * time.Millisecond
+	}
+	all[2].Name += " bytes"
+	return all, err
 }
 
 // timed returns a case of what keeps its own time.
@@ -168,17 +321,4 @@ func timed(name string, once func() (time.Duration, error)) bench.Case {
 		}
 		return sum, nil
 	}}
-}
-
-// startLlama starts llama.cpp with a Python that has llama-cpp-python.
-func startLlama(ctx context.Context, python string, threads int) (*peer, error) {
-	path, err := llama.FindModel()
-	if err != nil {
-		return nil, err
-	}
-	p, err := startPeer(exec.CommandContext(ctx, cmp.Or(python, "python3"), "-c", llamaHelper, path, strconv.Itoa(threads)))
-	if err != nil {
-		return nil, fmt.Errorf("%w (it needs llama-cpp-python; --python names one that has it)", err)
-	}
-	return p, nil
 }

@@ -56,12 +56,18 @@ func (p *peer) turn(f func() error) error {
 	return errors.Join(f(), p.signal(syscall.SIGSTOP))
 }
 
+// errCannot is the error where the program answers "?".
+var errCannot = errors.New("it cannot do that")
+
 // ask sends a line, within a turn, and reads the numbers that answer it.
 func (p *peer) ask(numbers []any, format string, args ...any) error {
 	_, err := fmt.Fprintf(p.in, format+"\n", args...)
 	var line string
 	if err == nil {
 		line, err = p.answer()
+	}
+	if line == "?" {
+		return errCannot
 	}
 	if err == nil {
 		_, err = fmt.Sscan(line, numbers...)
