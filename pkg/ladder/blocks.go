@@ -2,8 +2,10 @@ package ladder
 
 import (
 	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/machine"
 	"memorywall/pkg/matmul"
+	"memorywall/pkg/roofline"
 )
 
 // Way is one way to run the packed multiply: with which microkernel, on how many
@@ -53,12 +55,11 @@ func InBlocks(name string, n int, w Way) Step {
 		flops = plainFLOPs
 	}
 	rows := min(n, max(1, w.Threads*int(flops/(2*float64(n)*float64(n)))))
-	passes := ceilDiv(rows, blocks.MC) // of B
 	if w.NoBlocks {
-		passes = ceilDiv(rows, blocks.MR)
+		blocks.MC = blocks.MR // B comes by once for each
 	}
-	elems := int64(ceilDiv(n, blocks.NC))*int64(rows*n) + int64(passes)*int64(n*n) + int64(rows*n)
-	return Step{Name: name, Multiply: multiply, Threads: w.Threads, Rows: rows, Bytes: 4 * elems}
+	moved := Blocked(roofline.GEMM{M: int64(rows), N: int64(n), K: int64(n), ElemBytes: 4}, blocks)
+	return Step{Name: name, Multiply: multiply, Threads: w.Threads, Rows: rows, Bytes: moved.Bytes(4)}
 }
 
 // Panels returns blocks of the best kernel: KC elements along k, NC in panels of NR
@@ -79,9 +80,7 @@ func Panels(kc, ncPanels, mcTiles int) *matmul.Blocking {
 // one block of C from top to bottom: what the block of B alone does.
 func Square(b matmul.Blocking, side int) matmul.Blocking {
 	b.KC = side
-	b.NC = ceilDiv(side, b.NR) * b.NR
-	b.MC = ceilDiv(maxSide, b.MR) * b.MR
+	b.NC = num.CeilDiv(side, b.NR) * b.NR
+	b.MC = num.CeilDiv(maxSide, b.MR) * b.MR
 	return b
 }
-
-func ceilDiv(a, b int) int { return (a + b - 1) / b }

@@ -80,7 +80,7 @@ func Climb(mine machine.Machine, n int, o bench.Options, names ...string) (Ladde
 func climb(rungs []Rung, n, threads int) []Step {
 	var steps []Step
 	for _, r := range rungs {
-		s := Step{Name: r.Name, Multiply: r.F32, Threads: 1, Rows: r.rows(n, bandSeconds)}
+		s := Step{Name: r.Name, Multiply: r.Multiply, Threads: 1, Rows: r.rows(n, bandSeconds)}
 		s.Bytes = r.Traffic(roofline.GEMM{M: int64(s.Rows), N: int64(n), K: int64(n), ElemBytes: 4}).Bytes(4)
 		switch {
 		case r.Name == "gonum":
@@ -139,7 +139,7 @@ func OneCore(mine machine.Machine, n int, o bench.Options) (Ladder, error) {
 	var steps []Step
 	for _, r := range Rungs() {
 		if !r.Parallel {
-			steps = append(steps, Step{Name: r.Name, Multiply: r.F32, Threads: 1})
+			steps = append(steps, Step{Name: r.Name, Multiply: r.Multiply, Threads: 1})
 		}
 	}
 	return Time(mine, n, o, steps...)

@@ -207,22 +207,22 @@ func TestTag(t *testing.T) {
 	}
 }
 
-// Each rung has all its parts, computes the product in both types, and its traffic is
+// Each rung has all its parts, computes the product, and its traffic is
 // between the least and the naive count.
 func TestRungs(t *testing.T) {
 	const n = 70
-	b, err := bench.NewRing[float64](n, n, 0, 0, host.Host{})
+	b, err := bench.NewRing[float32](n, n, 0, 0, host.Host{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
 	seen := map[string]bool{}
 	for _, r := range Rungs() {
-		if r.Name == "" || r.Title == "" || r.Idea == "" || seen[r.Name] {
+		if r.Name == "" || seen[r.Name] {
 			t.Errorf("%+v", r)
 		}
 		seen[r.Name] = true
-		c := bench.Multiply(r.Name, n, n, n, 1, r.F64, b)
+		c := bench.Multiply(r.Name, n, n, n, 1, r.Multiply, b)
 		c.Run()
 		if err := c.Verify(); err != nil {
 			t.Errorf("%s: %v", r.Name, err)

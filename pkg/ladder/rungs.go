@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/matmul"
 	"memorywall/pkg/roofline"
 	"memorywall/pkg/tiling"
@@ -15,12 +16,8 @@ import (
 
 // Rung is one step of the ladder.
 type Rung struct {
-	Name  string // short, stable, for benchmarks and tables
-	Title string
-	Idea  string // the one idea that this rung adds, in one sentence
-
-	F32 matmul.Func[float32] // C = A·B
-	F64 matmul.Func[float64]
+	Name     string // short, stable, for benchmarks and tables
+	Multiply matmul.Func[float32]
 
 	// Parallel says that the rung may use all of GOMAXPROCS by itself.
 	Parallel bool
@@ -30,7 +27,7 @@ type Rung struct {
 	Traffic func(roofline.GEMM) tiling.Traffic
 
 	// rate in FLOP/s is about that of a large multiply, and band the rows that it
-	// works on at once; 0 is fast.
+	// works on at once.
 	rate float64
 	band int
 }
@@ -38,62 +35,27 @@ type Rung struct {
 // gonumTile is the side of gonum's tiles; see [bench.GonumThreads].
 const gonumTile = 64
 
-// Rungs returns the ladder in climbing order; the library comes last.
+// Rungs returns the ladder in climbing order, each with the one idea that it adds;
+// the library comes last.
 func Rungs() []Rung {
 	return []Rung{
-		{
-			Name:  "loops",
-			Title: "Three plain loops",
-			Idea:  "Each element of C is the dot product of a row of A and a column of B.",
-			F32:   matmul.Naive[float32], F64: matmul.Naive[float64],
-			Traffic: tiling.Naive, rate: 0.5e9, band: 1,
-		},
-		{
-			Name:  "reordered",
-			Title: "The loops reordered",
-			Idea:  "Walk B and C along their rows, so that the innermost loop touches neighbours in memory.",
-			F32:   matmul.Reordered[float32], F64: matmul.Reordered[float64],
-			Traffic: reordered, rate: 3e9, band: 1,
-		},
-		{
-			Name:  "tiled",
-			Title: "Tiled loops",
-			Idea:  "Work on tiles small enough that one of A, one of B and one of C stay in fast memory together.",
-			F32:   matmul.Tiled[float32], F64: matmul.Tiled[float64],
-			Traffic: func(g roofline.GEMM) tiling.Traffic { return tiling.Tiled(g, matmul.DefaultTile) },
-			rate:    3e9, band: matmul.DefaultTile,
-		},
-		{
-			Name:  "packed",
-			Title: "Packed panels",
-			Idea:  "Copy the block of B and the panel of A that are used again into the order in which they are read, one cache level for each.",
-			F32:   matmul.Packed[float32], F64: matmul.Packed[float64],
-			Traffic: blocked("go"), rate: 3e9, band: 64,
-		},
-		{
-			Name:  "simd",
-			Title: "Packed panels and a SIMD microkernel",
-			Idea:  "Keep a tile of C in the vector registers and multiply-add whole vectors into it.",
-			F32:   matmul.SIMD[float32], F64: matmul.SIMD[float64],
-			Traffic: blocked(""), rate: 100e9, band: 64,
-		},
-		{
-			Name:  "parallel",
-			Title: "The same on all cores",
-			Idea:  "Cut C into blocks and let every core take the next one.",
-			F32:   matmul.Multiply[float32], F64: matmul.Multiply[float64],
-			Parallel: true,
-			Traffic:  blocked(""), rate: 200e9, band: 64,
-		},
-		{
-			Name:  "gonum",
-			Title: "The library: gonum",
-			Idea:  "A tuned library does the same tiles with hand-written inner loops, on all cores.",
-			F32:   matmul.Gonum[float32], F64: matmul.Gonum[float64],
-			Parallel: true,
-			Traffic:  func(g roofline.GEMM) tiling.Traffic { return tiling.Tiled(g, gonumTile) },
-			rate:     20e9, band: gonumTile,
-		},
+		// Each element of C is the dot product of a row of A and a column of B.
+		{"loops", matmul.Naive[float32], false, tiling.Naive, 0.5e9, 1},
+		// Walk B and C along their rows, so that the innermost loop touches neighbours
+		// in memory.
+		{"reordered", matmul.Reordered[float32], false, reordered, 3e9, 1},
+		// Work on tiles small enough that one of A, one of B and one of C stay in fast
+		// memory together.
+		{"tiled", matmul.Tiled[float32], false, tiled(matmul.DefaultTile), 3e9, matmul.DefaultTile},
+		// Copy the block of B and the panel of A that are used again into the order in
+		// which they are read, one cache level for each.
+		{"packed", matmul.Packed[float32], false, blocked("go"), 3e9, 64},
+		// Keep a tile of C in the vector registers and multiply-add whole vectors into it.
+		{"simd", matmul.SIMD[float32], false, blocked(""), 100e9, 64},
+		// Cut C into blocks and let every core take the next one.
+		{"parallel", matmul.Multiply[float32], true, blocked(""), 200e9, 64},
+		// A tuned library does the same tiles with hand-written inner loops, on all cores.
+		{"gonum", matmul.Gonum[float32], true, tiled(gonumTile), 20e9, gonumTile},
 	}
 }
 
@@ -121,9 +83,6 @@ func named(names []string) ([]Rung, error) {
 // rows returns how many rows of C a call of the rung computes, so that a large n does
 // not take minutes: all of them, or a band that takes about so many seconds.
 func (r Rung) rows(n int, seconds float64) int {
-	if r.rate == 0 {
-		return n
-	}
 	rows := int(seconds * r.rate / 2 / float64(n) / float64(n))
 	return min(n, max(r.band, rows/r.band*r.band))
 }
@@ -136,13 +95,13 @@ func reordered(g roofline.GEMM) tiling.Traffic {
 	return t
 }
 
+func tiled(tile int64) func(roofline.GEMM) tiling.Traffic {
+	return func(g roofline.GEMM) tiling.Traffic { return tiling.Tiled(g, tile) }
+}
+
 func blocked(isa string) func(roofline.GEMM) tiling.Traffic {
 	return func(g roofline.GEMM) tiling.Traffic {
-		of := matmul.BlockingOf[float64]
-		if g.ElemBytes <= 4 {
-			of = matmul.BlockingOf[float32]
-		}
-		b, err := of(isa)
+		b, err := matmul.BlockingOf[float32](isa)
 		if err != nil {
 			arg.Refuse("isa", isa, "ladder: %w", err)
 		}
@@ -160,7 +119,6 @@ func Blocked(g roofline.GEMM, b matmul.Blocking) tiling.Traffic {
 		arg.Refuse("blocking", b, "ladder: %w", err)
 	}
 	t := tiling.Naive(g) // no less than this count: where it fits in int64, so does this one
-	across, down := (g.N-1)/int64(b.NC)+1, (g.M-1)/int64(b.MC)+1
-	t.Loads = across*g.M*g.K + down*g.K*g.N
+	t.Loads = num.CeilDiv(g.N, int64(b.NC))*g.M*g.K + num.CeilDiv(g.M, int64(b.MC))*g.K*g.N
 	return t
 }
