@@ -16,8 +16,8 @@ func chapter03(f *Group) {
 	const n = 4096
 	multiply := roofline.Square(n, chip.ElemBytes)
 	naive := tiling.Naive(multiply)
-	least := tiling.Compulsory(multiply)
-	f.add("n", n, "loads_of_each_element", float64(naive.Loads)/float64(least.Loads))
+	compulsory := tiling.Compulsory(multiply)
+	f.add("n", n, "loads_of_each_element", float64(naive.Loads)/float64(compulsory.Loads))
 	f.add("bandwidth_for_naive_tb_s", chip.Peak/naive.Intensity(chip.ElemBytes)/1e12)
 
 	double := attainable(tiling.Naive(roofline.Square(2*n, chip.ElemBytes)))

@@ -49,22 +49,22 @@ func chapter08(f *Group) {
 	f.add("tile", tile)
 	for _, n := range []int64{1024, 2048} {
 		g := roofline.Square(n, s)
-		least := tiling.Compulsory(g)
+		compulsory := tiling.Compulsory(g)
 		naive := tiling.Naive(g)
 		reordered := tiling.Traffic{Loads: n*n + naive.Loads/2, Stores: naive.Stores, FLOPs: naive.FLOPs}
 		tiled := tiling.Tiled(g, tile)
 		across, down := (n-1)/nc+1, (n-1)/mc+1
-		packed := tiling.Traffic{Loads: (across + down) * n * n, Stores: least.Stores, FLOPs: least.FLOPs}
+		packed := tiling.Traffic{Loads: (across + down) * n * n, Stores: compulsory.Stores, FLOPs: compulsory.FLOPs}
 		at := map[int64]string{1024: "1024", 2048: "2048"}[n]
 		f.add("n_"+at, n)
 		for key, t := range map[string]tiling.Traffic{
-			"naive": naive, "reordered": reordered, "tiled": tiled, "packed": packed, "least": least,
+			"naive": naive, "reordered": reordered, "tiled": tiled, "packed": packed, "least": compulsory,
 		} {
 			f.add(key+"_loads_"+at, t.Loads, key+"_intensity_"+at, t.Intensity(s))
 		}
 		f.add("reordered_saves_"+at, float64(naive.Loads)/float64(reordered.Loads))
 		f.add("tiled_saves_"+at, float64(reordered.Loads)/float64(tiled.Loads))
-		narrow := tiling.Traffic{Loads: (n/nr + 1) * n * n, Stores: least.Stores, FLOPs: least.FLOPs}
+		narrow := tiling.Traffic{Loads: (n/nr + 1) * n * n, Stores: compulsory.Stores, FLOPs: compulsory.FLOPs}
 		f.add("narrow_intensity_"+at, narrow.Intensity(s), "narrow_blocks_"+at, n/nr)
 	}
 

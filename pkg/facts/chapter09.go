@@ -119,12 +119,12 @@ func chapter09(f *Group) {
 	const elems = 64 * kib / 2
 	square := tiling.Tiled(large, tiling.LargestTile(elems, 1))
 	best, bestTraffic := tiling.BestRect(large, elems)
-	least := tiling.LoadLowerBound(large, elems)
+	lower := tiling.LoadLowerBound(large, elems)
 	f.add("large_n", size, "large_room", elems, "large_square_b", tiling.LargestTile(elems, 1))
 	f.add("large_square_loads", square.Loads, "large_bm", best.BM, "large_bn", best.BN)
-	f.add("large_best_loads", bestTraffic.Loads, "large_bound", least.Loads)
-	f.add("large_square_over_bound", float64(square.Loads)/float64(least.Loads))
-	f.add("large_best_over_bound", float64(bestTraffic.Loads)/float64(least.Loads))
+	f.add("large_best_loads", bestTraffic.Loads, "large_bound", lower.Loads)
+	f.add("large_square_over_bound", float64(square.Loads)/float64(lower.Loads))
+	f.add("large_best_over_bound", float64(bestTraffic.Loads)/float64(lower.Loads))
 	f.add("large_square_intensity", square.Intensity(2))
 	f.add("large_best_intensity", bestTraffic.Intensity(2))
 
@@ -136,13 +136,13 @@ func chapter09(f *Group) {
 	levels := simulate(packed, func(l cache.Layout, to cache.Sink) { l.Packed(to, packedBlocks) }, l1, half)
 	f.add("packed_n", pn, "packed_l2_kib", half.SizeBytes/kib)
 	for i, c := range []cache.Config{l1, half} {
-		atLeast := tiling.LoadLowerBound(packed.GEMM, c.SizeBytes/float32s)
+		lower := tiling.LoadLowerBound(packed.GEMM, c.SizeBytes/float32s)
 		name := []string{"packed_l1_", "packed_l2_"}[i]
-		f.add(name+"loads", levels[i].BytesIn/float32s, name+"bound", atLeast.Loads)
-		f.add(name+"over", float64(levels[i].BytesIn/float32s)/float64(atLeast.Loads))
+		f.add(name+"loads", levels[i].BytesIn/float32s, name+"bound", lower.Loads)
+		f.add(name+"over", float64(levels[i].BytesIn/float32s)/float64(lower.Loads))
 	}
 
-	f.add("large_best_percent", 100*(float64(bestTraffic.Loads)/float64(least.Loads)-1))
+	f.add("large_best_percent", 100*(float64(bestTraffic.Loads)/float64(lower.Loads)-1))
 	f.add("arxiv", 1702.02017, "try_n", 192)
 
 	// Questions.

@@ -16,11 +16,11 @@ import (
 //	chip.peak_flops/1e12
 //	tile_sweep_4096_fp16[b=64].fast_bytes/1024
 func Value(expr string) (float64, error) {
-	m, err := All()
+	c, err := all()
 	if err != nil {
 		return 0, err
 	}
-	return valueIn(m, expr)
+	return valueIn(c.byKey, expr)
 }
 
 // Check returns nil if displayed, a numeral as it stands in a text, is the
@@ -32,11 +32,11 @@ func Value(expr string) (float64, error) {
 // left of the point are digits shown: 1,700 is not 1,664 rounded. A fraction
 // such as 1/3 is right if it is the value within 1e-12.
 func Check(displayed, expr string) error {
-	m, err := All()
+	c, err := all()
 	if err != nil {
 		return err
 	}
-	return checkIn(m, displayed, expr)
+	return checkIn(c.byKey, displayed, expr)
 }
 
 func valueIn(m map[string]float64, expr string) (float64, error) {

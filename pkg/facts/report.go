@@ -77,23 +77,23 @@ func bestCase(f *Group) {
 
 func naiveVersusIdeal(f *Group) {
 	m, g := roofline.A100(), large()
-	naive, least := tiling.Naive(g), tiling.Compulsory(g)
+	naive, compulsory := tiling.Naive(g), tiling.Compulsory(g)
 	attainable := m.Attainable(naive.Intensity(g.ElemBytes))
 	slow := m.Times(float64(naive.FLOPs), float64(naive.Bytes(g.ElemBytes)))
-	fast := m.Times(float64(least.FLOPs), float64(least.Bytes(g.ElemBytes)))
+	fast := m.Times(float64(compulsory.FLOPs), float64(compulsory.Bytes(g.ElemBytes)))
 	f.show("flops", naive.FLOPs, "work", "FLOPs")
 	f.show("naive_loads", naive.Loads, "loads without reuse", "elements")
 	f.show("naive_stores", naive.Stores, "stores", "elements")
 	f.show("naive_bytes", naive.Bytes(g.ElemBytes), "traffic without reuse", "bytes")
 	f.show("naive_intensity", naive.Intensity(g.ElemBytes), "intensity without reuse", "FLOP/byte")
-	f.show("min_bytes", least.Bytes(g.ElemBytes), "compulsory traffic", "bytes")
-	f.show("min_intensity", least.Intensity(g.ElemBytes), "best-case intensity", "FLOP/byte")
+	f.show("min_bytes", compulsory.Bytes(g.ElemBytes), "compulsory traffic", "bytes")
+	f.show("min_intensity", compulsory.Intensity(g.ElemBytes), "best-case intensity", "FLOP/byte")
 	f.show("naive_attainable_flops", attainable, "attainable without reuse", "FLOP/s")
 	f.show("naive_percent_of_peak", 100*attainable/m.Peak, "that is, of the peak", "%")
-	f.show("floor_math_s", slow.Compute, "time floor of the math", "s")
-	f.show("floor_naive_traffic_s", slow.Memory, "time floor of the traffic without reuse", "s")
-	f.show("floor_min_traffic_s", fast.Memory, "time floor of the compulsory traffic", "s")
-	f.show("naive_over_math", slow.Memory/slow.Compute, "traffic without reuse over math", "times")
+	f.show("floor_math_s", slow.Compute, "compute time", "s")
+	f.show("floor_naive_traffic_s", slow.Memory, "memory time without reuse", "s")
+	f.show("floor_min_traffic_s", fast.Memory, "memory time of the compulsory traffic", "s")
+	f.show("naive_over_math", slow.Memory/slow.Compute, "memory time without reuse over compute time", "times")
 }
 
 func workedExample(f *Group) {
@@ -151,13 +151,13 @@ func countedSweep(f *Group) {
 
 func tileSweep(f *Group) {
 	g := large()
-	least := float64(tiling.Compulsory(g).Bytes(g.ElemBytes))
+	compulsory := float64(tiling.Compulsory(g).Bytes(g.ElemBytes))
 	for i, b := range sweepTiles {
 		t := tiling.Tiled(g, b)
 		row := fmt.Sprintf("[%d].", i)
 		f.show(row+"b", b, "b", "")
 		f.show(row+"loads", t.Loads, "loads", "elements")
-		f.show(row+"bytes_over_min", float64(t.Bytes(g.ElemBytes))/least, "traffic over compulsory", "times")
+		f.show(row+"bytes_over_min", float64(t.Bytes(g.ElemBytes))/compulsory, "traffic over compulsory", "times")
 		f.show(row+"intensity", t.Intensity(g.ElemBytes), "intensity", "FLOP/byte")
 		f.show(row+"fast_bytes", tiling.FastBytes(b, g.ElemBytes), "fast memory", "bytes")
 	}

@@ -133,7 +133,7 @@ func Time(mine machine.Machine, n int, o bench.Options, steps ...Step) (Ladder, 
 	return l.time(o, cases)
 }
 
-// OneCore times the rungs that run on one core, all with the same least traffic: each
+// OneCore times the rungs that run on one core, all with the compulsory traffic: each
 // matrix crosses once. So they stand above each other under a roof.
 func OneCore(mine machine.Machine, n int, o bench.Options) (Ladder, error) {
 	var steps []Step

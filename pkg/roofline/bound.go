@@ -24,17 +24,10 @@ const (
 
 // String returns "memory-bound", "compute-bound" and so on.
 func (b Bound) String() string {
-	switch b {
-	case MemoryBound:
-		return "memory-bound"
-	case ComputeBound:
-		return "compute-bound"
-	case NetworkBound:
-		return "network-bound"
-	case LatencyBound:
-		return "latency-bound"
+	if b < MemoryBound || b > LatencyBound {
+		return fmt.Sprintf("Bound(%d)", int(b))
 	}
-	return fmt.Sprintf("Bound(%d)", int(b))
+	return []string{"memory", "compute", "network", "latency"}[b-MemoryBound] + "-bound"
 }
 
 // Classify returns MemoryBound for an intensity (FLOP/byte) below the ridge
@@ -99,8 +92,9 @@ func (t Times) Bound() Bound {
 	return LatencyBound
 }
 
-// Times returns flops/peak, bytes/bandwidth and the machine's latency in seconds. It panics if the
-// machine, an argument or one of the times is not positive and finite.
+// Times returns flops/peak, bytes/bandwidth and the machine's latency in seconds.
+// It panics if the machine, an argument or one of the times is not positive and
+// finite.
 func (m Machine) Times(flops, bytes float64) Times {
 	arg.Check(m.Validate())
 	arg.Positive("roofline", "work", flops, "FLOPs")

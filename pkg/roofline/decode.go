@@ -89,7 +89,7 @@ func WeightBytes(m Machine, params float64) float64 {
 }
 
 // WeightReadTime returns params·s/bandwidth in seconds: the time to read every
-// weight once, and so the least time of one decoding step.
+// weight once, and so the shortest time of one decoding step.
 func WeightReadTime(m Machine, params float64) float64 {
 	t := WeightBytes(m, params) / m.Bandwidth
 	arg.Positive("roofline", "weight read time", t, "s")

@@ -5,8 +5,8 @@
 // A machine is described by its peak (FLOP/s) and its bandwidth (bytes/s). A
 // run is described by its work (FLOPs) and its traffic (bytes that cross
 // between slow and fast memory). Their quotient is the arithmetic intensity,
-// in FLOP/byte. From these four numbers follow what the run can attain at
-// most and how long it takes at the least.
+// in FLOP/byte. From these four numbers follow the most that the run can
+// attain and the shortest time that it can take.
 //
 // One multiply-add counts as 2 FLOPs, as in the vendors' own figures. GB is
 // 10^9 bytes. Sizes and counts are int64 on every platform; a count that does

@@ -50,10 +50,9 @@ func (t Traffic) check(elemBytes int64) {
 // once for every column of output tiles, each element of B once for every row
 // of them.
 func Tiled(g roofline.GEMM, tile int64) Traffic {
-	check(g, tile)
-	return traffic(g, func() int64 {
-		return num.CeilDiv(g.N, tile)*g.M*g.K + num.CeilDiv(g.M, tile)*g.K*g.N
-	})
+	arg.Check(g.Validate())
+	arg.Size("tiling", "tile", tile)
+	return TiledRect(g, SquareTile(tile))
 }
 
 // Compulsory returns the least traffic of the multiply: each operand is loaded
@@ -76,11 +75,6 @@ func Naive(g roofline.GEMM) Traffic {
 func traffic(g roofline.GEMM, loads func() int64) Traffic {
 	flops := g.FLOPs()
 	return Traffic{Loads: loads(), Stores: g.M * g.N, FLOPs: flops}
-}
-
-func check(g roofline.GEMM, tile int64) {
-	arg.Check(g.Validate())
-	arg.Size("tiling", "tile", tile)
 }
 
 // fits returns the value of v, which is described by what and by its arguments.

@@ -161,8 +161,8 @@ func TestTextHoldsEveryNumber(t *testing.T) {
 	}
 	for _, line := range []string{
 		"  ridge         153.016 FLOP/byte\n",
-		"  compulsory traffic                       100,663,296 bytes\n",
-		"  time floor of the math                   0.440509 ms\n",
+		"  compulsory traffic                           100,663,296 bytes\n",
+		"  compute time                                 0.440509 ms\n",
 		"     64    2,147,483,648                       43    31.7519       24,576\n",
 		"         1            1             1      8\n",
 		"    166    153.554  compute-bound         312          100\n",
