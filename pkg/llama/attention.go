@@ -22,7 +22,6 @@ type task struct {
 	row, rows int // of the step
 	from, to  int // keys
 	part      int // where its result goes, in results of one row and KV head
-	last      bool
 }
 
 // A part is a task for one KV head.
@@ -56,8 +55,12 @@ func (r *Runner) plan() {
 		before := len(r.tasks)
 		for from := 0; from < keys; from += step {
 			to := min(from+step, keys)
-			r.tasks = append(r.tasks, task{i, n, from, to, results, to == keys})
+			r.tasks = append(r.tasks, task{i, n, from, to, results})
 			results += n
+		}
+		for at := range n {
+			w := &r.rows[i+at]
+			w.first, w.last, w.at = before, len(r.tasks)-1, at
 		}
 		for head := range r.model.KVHeads { // a head's keys lie one behind the other
 			for t := before; t < len(r.tasks); t++ {
@@ -157,41 +160,29 @@ func (s *scratch) weigh(i int, x []float32, seen, d int) {
 	s.sum[i] += expSum(x[:seen], top)
 }
 
-// combine puts the parts of each row together: a weighted mean of the values.
-func (r *Runner) combine() {
-	m := r.model
+// combineRow puts the results of a row together: for each head a weighted mean of
+// its values.
+func (r *Runner) combineRow(i int) {
+	m, w := r.model, &r.rows[i]
 	d, group, size := m.HeadDim, m.Heads/m.KVHeads, r.resultSize()
-	first := 0
-	for i := range r.tasks {
-		t := &r.tasks[i]
-		if !t.last {
-			continue
+	for head := range m.Heads {
+		result := func(task int) []float32 {
+			at := (r.tasks[task].part+w.at)*m.KVHeads + head/group
+			return r.results[at*size:][head%group*(2+d):][:2+d]
 		}
-		for row := range t.rows {
-			for head := range m.Heads {
-				out := r.att[((t.row+row)*m.Heads+head)*d:][:d]
-				clear(out)
-				part := func(j int) []float32 {
-					at := (r.tasks[j].part+row)*m.KVHeads + head/group
-					return r.results[at*size:][head%group*(2+d):][:2+d]
-				}
-				top := float32(math.Inf(-1))
-				for j := first; j <= i; j++ {
-					top = max(top, part(j)[0])
-				}
-				var sum float32
-				for j := first; j <= i; j++ {
-					p := part(j)
-					w := exp(p[0] - top)
-					sum += w * p[1]
-					addScaled(out, p[2:], w)
-				}
-				for k := range out {
-					out[k] /= sum
-				}
-			}
+		top := float32(math.Inf(-1))
+		for t := w.first; t <= w.last; t++ {
+			top = max(top, result(t)[0])
 		}
-		first = i + 1
+		sum := float32(0)
+		for t := w.first; t <= w.last; t++ {
+			sum += exp(result(t)[0]-top) * result(t)[1]
+		}
+		out := r.att[(i*m.Heads+head)*d:][:d]
+		clear(out)
+		for t := w.first; t <= w.last; t++ {
+			addScaled(out, result(t)[2:], exp(result(t)[0]-top)/sum)
+		}
 	}
 }
 

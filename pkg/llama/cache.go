@@ -125,7 +125,9 @@ func (c *Cache) put(layer, position int, key, value []float32) {
 		keys := c.keys[(head*c.blocks()+position/keyBlock)*d*gap+position%keyBlock*c.elem:]
 		store(values, key[h*d:][:d], c.elem) // to take the keys from
 		for i := range d {
-			copy(keys[i*gap:], values[i*c.elem:][:c.elem])
+			for j, v := range values[i*c.elem:][:c.elem] {
+				keys[i*gap+j] = v
+			}
 		}
 		store(values, value[h*d:][:d], c.elem)
 	}

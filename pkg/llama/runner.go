@@ -35,15 +35,37 @@ type Runner struct {
 
 	shares *Shares // where the time goes, if that is asked for
 
-	layer    int // that the parts below work on
-	attend   func(part, thread int)
-	activate func(part, thread int)
+	// What the threads work on, and their parts of it: made once, since making a
+	// function allocates.
+	layer                                    int
+	norm                                     []float32
+	stage                                    func(row int)
+	attend, someRows                         func(part, thread int)
+	normalise, place, combine, activate, add func(row int)
 }
 
-// A row is a token in this step: which cache it belongs to, and where.
+// A row is a token in this step: which cache it belongs to, and where; and which
+// of attention's tasks it is in, as which of their rows.
 type row struct {
-	cache    *Cache
-	position int
+	cache       *Cache
+	position    int
+	first, last int
+	at          int
+}
+
+// byRows calls f for each row, on all threads where there are more than a few.
+func (r *Runner) byRows(f func(row int)) {
+	r.stage = f
+	r.team.Do((len(r.rows)+rowsTogether-1)/rowsTogether, r.someRows)
+}
+
+// rowsTogether is how many rows a thread takes at a time.
+const rowsTogether = 4
+
+func (r *Runner) rowsOf(part, _ int) {
+	for i := part * rowsTogether; i < min((part+1)*rowsTogether, len(r.rows)); i++ {
+		r.stage(i)
+	}
 }
 
 // Options choose how a [Runner] computes.
@@ -81,7 +103,8 @@ func (m *Model) NewRunner(o Options) (*Runner, error) {
 	}
 	r.adding = []matmul.Option{matmul.Beta(1)}
 	r.scratch = make([]scratch, r.team.Threads())
-	r.attend, r.activate = r.attendChunk, r.activatePart
+	r.attend, r.someRows = r.attendChunk, r.rowsOf
+	r.normalise, r.place, r.combine, r.activate, r.add = r.normaliseRow, r.placeRow, r.combineRow, r.activateRow, r.addRow
 	return r, nil
 }
 
@@ -141,7 +164,7 @@ func (r *Runner) Prefill(ctx context.Context, c *Cache, tokens []Token) ([]float
 func (r *Runner) read(ctx context.Context, c *Cache, tokens []Token) error {
 	r.rows, r.mul = r.rows[:0], r.exact
 	for i := range tokens {
-		r.rows = append(r.rows, row{c, c.length + i})
+		r.rows = append(r.rows, row{cache: c, position: c.length + i})
 	}
 	return r.step(ctx, tokens)
 }
@@ -163,7 +186,7 @@ func (r *Runner) Decode(ctx context.Context, caches []*Cache, tokens []Token) ([
 		if slices.Contains(caches[:i], c) {
 			return nil, fmt.Errorf("llama: sequences %d and %d share a cache", slices.Index(caches, c), i)
 		}
-		r.rows = append(r.rows, row{c, c.length})
+		r.rows = append(r.rows, row{cache: c, position: c.length})
 	}
 	if err := r.step(ctx, tokens); err != nil {
 		return nil, err
@@ -259,33 +282,58 @@ func (r *Runner) forward(ctx context.Context, tokens []Token) error {
 
 // attention lets each token look back: x += O·attend(Q·h, K·h, V·h), h = norm(x).
 func (r *Runner) attention(l *layer, n int) error {
-	m := r.model
-	r.normalise(l.attnNorm, n)
+	r.norm = l.attnNorm
+	r.byRows(r.normalise)
 	if err := r.multiply(r.h, n, matmul.Product{Y: r.q, W: l.q}, matmul.Product{Y: r.k, W: l.k}, matmul.Product{Y: r.v, W: l.v}); err != nil {
 		return err
 	}
-	qWidth, kvWidth, half := m.Heads*m.HeadDim, m.kvWidth(), m.HeadDim/2
-	for i, w := range r.rows {
-		q, k, v := r.q[i*qWidth:][:qWidth], r.k[i*kvWidth:][:kvWidth], r.v[i*kvWidth:][:kvWidth]
-		if m.QKVBias {
-			add(q, l.qBias)
-			add(k, l.kBias)
-			add(v, l.vBias)
-		}
-		cos, sin := r.cos[i*half:][:half], r.sin[i*half:][:half]
-		r.turn(q, l.qNorm, cos, sin)
-		r.turn(k, l.kNorm, cos, sin)
-		w.cache.put(r.layer, w.position, k, v)
-	}
+	r.byRows(r.place)
 	start := r.now()
 	r.team.Do(r.chunks(), r.attend)
-	r.combine()
+	r.byRows(r.combine)
 	r.since(start, attention)
 	if err := r.multiply(r.att, n, matmul.Product{Y: r.h, W: l.o}); err != nil {
 		return err
 	}
-	add(r.x[:n*m.Width], r.h)
+	r.byRows(r.add)
 	return nil
+}
+
+// feedForward works on each token alone: x += Down·(silu(Gate·h) ⊙ Up·h), h = norm(x).
+func (r *Runner) feedForward(l *layer, n int) error {
+	r.norm = l.ffnNorm
+	r.byRows(r.normalise)
+	if err := r.multiply(r.h, n, matmul.Product{Y: r.gate, W: l.gate}, matmul.Product{Y: r.up, W: l.up}); err != nil {
+		return err
+	}
+	r.byRows(r.activate)
+	if err := r.multiply(r.gate, n, matmul.Product{Y: r.h, W: l.down}); err != nil {
+		return err
+	}
+	r.byRows(r.add)
+	return nil
+}
+
+func (r *Runner) normaliseRow(i int) {
+	d := r.model.Width
+	rmsNorm(r.h[i*d:][:d], r.x[i*d:][:d], r.norm, r.model.Epsilon)
+}
+
+// placeRow turns a token's queries and keys to its position, and keeps its keys and
+// values.
+func (r *Runner) placeRow(i int) {
+	m, w, l := r.model, &r.rows[i], &r.model.layers[r.layer]
+	qWidth, kvWidth, half := m.Heads*m.HeadDim, m.kvWidth(), m.HeadDim/2
+	q, k, v := r.q[i*qWidth:][:qWidth], r.k[i*kvWidth:][:kvWidth], r.v[i*kvWidth:][:kvWidth]
+	if m.QKVBias {
+		add(q, l.qBias)
+		add(k, l.kBias)
+		add(v, l.vBias)
+	}
+	cos, sin := r.cos[i*half:][:half], r.sin[i*half:][:half]
+	r.turn(q, l.qNorm, cos, sin)
+	r.turn(k, l.kNorm, cos, sin)
+	w.cache.put(r.layer, w.position, k, v)
 }
 
 // turn normalises the heads of a row, where the model does so, and rotates them.
@@ -298,38 +346,14 @@ func (r *Runner) turn(row, norm, cos, sin []float32) {
 	}
 }
 
-// feedForward works on each token alone: x += Down·(silu(Gate·h) ⊙ Up·h).
-func (r *Runner) feedForward(l *layer, n int) error {
-	m := r.model
-	r.normalise(l.ffnNorm, n)
-	if err := r.multiply(r.h, n, matmul.Product{Y: r.gate, W: l.gate}, matmul.Product{Y: r.up, W: l.up}); err != nil {
-		return err
-	}
-	r.team.Do(parts(n*m.FFN), r.activate)
-	if err := r.multiply(r.gate, n, matmul.Product{Y: r.h, W: l.down}); err != nil {
-		return err
-	}
-	add(r.x[:n*m.Width], r.h)
-	return nil
+func (r *Runner) activateRow(i int) {
+	d := r.model.FFN
+	swiGLU(r.gate[i*d:][:d], r.up[i*d:][:d])
 }
 
-// partSize is how many elements of an activation one part computes.
-const partSize = 8192
-
-func parts(n int) int { return (n + partSize - 1) / partSize }
-
-func (r *Runner) activatePart(part, _ int) {
-	from := part * partSize
-	to := min(from+partSize, len(r.rows)*r.model.FFN)
-	swiGLU(r.gate[from:to], r.up[from:to])
-}
-
-// normalise sets h = norm(x).
-func (r *Runner) normalise(scale []float32, n int) {
+func (r *Runner) addRow(i int) {
 	d := r.model.Width
-	for i := range n {
-		rmsNorm(r.h[i*d:][:d], r.x[i*d:][:d], scale, r.model.Epsilon)
-	}
+	add(r.x[i*d:][:d], r.h[i*d:][:d])
 }
 
 // multiply sets y = x·wᵀ for n rows and each product.
