@@ -36,7 +36,7 @@ type job struct {
 	// such operation. first is the first element of its result with one of the copies.
 	blas  string
 	first func(copy int) float64
-	// read returns what a call reads from memory, nil where that is no roof of it.
+	// read returns what a call reads from memory, nil where it reads nothing again and again.
 	read     func() []byte
 	copies   int  // matrices in rotation
 	resident bool // they may stay in the last-level cache
@@ -208,7 +208,7 @@ func gemm[T matmul.Float](m *meter, s shape) (job, error) {
 		c := bench.Multiply("gonum", s.m, s.n, s.k, bench.GonumThreads(s.m, s.n, s.threads), matmul.Gonum[T], b)
 		j.gonum = &c
 	}
-	if s.weights && m.tuning != matmul.DefaultTuning() {
+	if tunable := s.weights || s.m <= inCache && s.threads > 1; tunable && m.tuning != matmul.DefaultTuning() {
 		if mul, err = matmul.New[T](matmul.ISA(m.isa), matmul.Threads(s.threads), matmul.Tuned(m.tuning)); err != nil {
 			return job{}, err
 		}
@@ -299,13 +299,18 @@ func (m *meter) measure(s shape) (Row, error) {
 	if j.beside != nil {
 		cases = append(cases, *j.beside)
 	}
-	if j.read != nil {
-		read, err := machine.Read(m.crew(s.threads), j.read)
+	if j.read == nil { // whatever lies in memory
+		r, err := weights[float64](m, "read", 1024, 1024, m.host.GOMAXPROCS)
 		if err != nil {
 			return Row{}, err
 		}
-		cases = append(cases, read)
+		j.read = func() []byte { return rawBytes(r.Next()) }
 	}
+	read, err := machine.Read(m.crew(s.threads), j.read)
+	if err != nil {
+		return Row{}, err
+	}
+	cases = append(cases, read)
 	if j.blas != "" && m.blas != nil {
 		theirs, err := m.blas.job(j, s.threads)
 		if err != nil {
@@ -340,11 +345,6 @@ func (m *meter) measure(s shape) (Row, error) {
 			row.ReadGBps = r.GBps()
 		}
 	}
-	if row.ReadGBps == 0 {
-		if row.ReadGBps, err = m.bandwidth(s.threads); err != nil {
-			return Row{}, err
-		}
-	}
 	mathT, memT := ours.Work.FLOPs/(row.Peak*1e9), ours.Work.Bytes/(row.ReadGBps*1e9)
 	if !s.weights && s.n <= inCache || s.op == "chain" {
 		memT = 0
@@ -369,33 +369,6 @@ func (m *meter) measure(s shape) (Row, error) {
 const inCache = 256
 
 func median(r bench.Result) float64 { return r.GFLOPS() * r.Min / r.Median }
-
-// bandwidth measures the memory roof of so many threads for the shapes that
-// compute holds back: once a run.
-func (m *meter) bandwidth(threads int) (float64, error) {
-	if v, ok := m.read[threads]; ok {
-		return v, nil
-	}
-	r, err := bench.NewRing[float64](1024, 1024, threads, m.memory, m.host)
-	if err != nil {
-		return 0, err
-	}
-	defer r.Close()
-	c, err := machine.Read(m.crew(threads), func() []byte { return rawBytes(r.Next()) })
-	if err != nil {
-		return 0, err
-	}
-	c.MinTime = 0
-	results, err := bench.Sample(m.ctx, bench.Options{Time: m.options.Time / 5}, c)
-	if err != nil {
-		return 0, err
-	}
-	if m.read == nil {
-		m.read = map[int]float64{}
-	}
-	m.read[threads] = results[0].GBps()
-	return m.read[threads], nil
-}
 
 const (
 	// spread: a median of the times so far above the best, which is 20% below the best
