@@ -51,7 +51,7 @@ func weightKernels() []*weightKernel {
 	var ks []*weightKernel
 	if haveAVX2 {
 		avx2 := &weightKernel{
-			isa: "avx2", wide: 4, wideInt8: 4, quantize: quantizeAVX2, transpose: transposeAVX2,
+			isa: "avx2", wide: 4, wideInt8: 2, quantize: quantizeAVX2, transpose: transposeAVX2,
 			turnedRows: []int{3, 2, 1},
 			turned: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int, bool){
 				Float32:  turnedFloat32AVX2,
@@ -79,10 +79,21 @@ func weightKernels() []*weightKernel {
 				Q4_0: dotInt8Q4_0AVX2,
 				Q4_1: dotInt8Q4_1AVX2,
 			},
+			lanes: 8, spread: spreadAVX2, tileLeast: [weightFormats]int{Q8_0: 7, Q4_0: 3, Q4_1: 3},
+			unpack: [weightFormats]func(int, *byte, int, int, *byte, int, int){
+				Q8_0: unpackQ8_0AVX2,
+				Q4_0: unpackQ4_0AVX2,
+				Q4_1: unpackQ4_1AVX2,
+			},
+			tileInt8: [weightFormats]func(int, *byte, *byte, int, *float32, int){
+				Q8_0: tileInt8Q8_0AVX2,
+				Q4_0: tileInt8Q4_0AVX2,
+				Q4_1: tileInt8Q4_1AVX2,
+			},
 		}
 		if haveAVX512 {
 			avx512 := &weightKernel{
-				isa: "avx512", wide: 8, wideInt8: 8, quantize: quantizeAVX512, transpose: transposeAVX2,
+				isa: "avx512", wide: 8, wideInt8: 2, quantize: quantizeAVX512, transpose: transposeAVX2,
 				turnedRows: []int{8, 4, 3, 2, 1},
 				turned: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int, bool){
 					Float32:  turnedFloat32AVX512,
@@ -111,7 +122,14 @@ func weightKernels() []*weightKernel {
 					Q4_1: dotInt8Q4_1AVX512,
 				},
 			}
+			avx512.lanes, avx512.spread, avx512.unpack, avx512.tileInt8, avx512.tileLeast = avx2.lanes, avx2.spread, avx2.unpack, avx2.tileInt8, avx2.tileLeast
 			if haveVNNI {
+				avx512.lanes, avx512.spread, avx512.flip, avx512.tileLeast[Q8_0] = 16, spreadAVX512, 128, 3
+				avx512.tileInt8 = [weightFormats]func(int, *byte, *byte, int, *float32, int){
+					Q8_0: tileInt8Q4_0AVX512,
+					Q4_0: tileInt8Q4_0AVX512,
+					Q4_1: tileInt8Q4_1AVX512,
+				}
 				avx512.triples = triplesAVX512
 				avx512.dotOne = [weightFormats]func(int, *byte, int, int, *byte, *float32){
 					Q8_0: dotOneQ8_0AVX512,

@@ -31,6 +31,19 @@ type weightKernel struct {
 	dotOne  [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *byte, y *float32)
 	triples func(blocks int, src, dst *byte) // is triplesGo
 
+	// For several rows of activations of 8 bits, where an instruction set has them:
+	// unpack makes blocks of up to four rows of weights a four, at dst and every
+	// stride bytes, Q8_0's with the bits of flip turned; spread completes a panel of
+	// activations, each of which is to stand 1<<shift times; tileInt8 adds to sums
+	// the products of a panel and some fours. The panel has width rows of
+	// activations: twice the lanes, or half as many once, twice or three times.
+	// From tileLeast rows of activations on that is best.
+	lanes, flip int
+	tileLeast   [weightFormats]int
+	unpack      [weightFormats]func(blocks int, w *byte, rowBytes, rows int, dst *byte, stride, flip int)
+	spread      func(blocks int, x *byte, vecs, shift, bias int)
+	tileInt8    [weightFormats]func(blocks int, x, w *byte, fours int, sums *float32, width int)
+
 	// turned computes y[i*ldy+j] = Σ x[i*ldx+r]·w[r, j], and adds what was in y
 	// with add, for m one of turnedRows, the most first. Where it is nil there is
 	// none but [Weights.turnedGo].

@@ -196,7 +196,7 @@ func turnedBFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32,
 //go:noescape
 func turnedFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 
-// dotInt8Q8_0AVX2 is, for blocks and rows ≥ 1 and m a power of two up to 4, with
+// dotInt8Q8_0AVX2 is, for blocks and rows ≥ 1 and m of 1 or 2, with
 // activations as quantised lays them out, ldx bytes from row to row,
 //
 //	for r := range rows {
@@ -215,7 +215,7 @@ func turnedFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, 
 //go:noescape
 func dotInt8Q8_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 
-// dotInt8Q4_0AVX2 is, for blocks and rows ≥ 1 and m a power of two up to 4, with
+// dotInt8Q4_0AVX2 is, for blocks and rows ≥ 1 and m of 1 or 2, with
 // activations as quantised lays them out, ldx bytes from row to row,
 //
 //	for r := range rows {
@@ -234,7 +234,7 @@ func dotInt8Q8_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx i
 //go:noescape
 func dotInt8Q4_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 
-// dotInt8Q4_1AVX2 is, for blocks and rows ≥ 1 and m a power of two up to 4, with
+// dotInt8Q4_1AVX2 is, for blocks and rows ≥ 1 and m of 1 or 2, with
 // activations as quantised lays them out, ldx bytes from row to row,
 //
 //	for r := range rows {
@@ -257,6 +257,41 @@ func dotInt8Q4_1AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx i
 //
 //go:noescape
 func quantizeAVX2(blocks int, x *float32, dst *byte, bias int)
+
+// spreadAVX2 completes a vector of a panel for blocks ≥ 1.
+//
+//go:noescape
+func spreadAVX2(blocks int, x *byte, vecs int, shift int, bias int)
+
+// unpackQ8_0AVX2 makes a four of the weights of 1 to 4 rows, for blocks ≥ 1.
+//
+//go:noescape
+func unpackQ8_0AVX2(blocks int, w *byte, rowBytes int, rows int, dst *byte, stride int, flip int)
+
+// tileInt8Q8_0AVX2 adds products to sums, for blocks and fours ≥ 1 and widths of 16, 8, 4 and 2.
+//
+//go:noescape
+func tileInt8Q8_0AVX2(blocks int, x *byte, w *byte, fours int, sums *float32, width int)
+
+// unpackQ4_0AVX2 makes a four of the weights of 1 to 4 rows, for blocks ≥ 1.
+//
+//go:noescape
+func unpackQ4_0AVX2(blocks int, w *byte, rowBytes int, rows int, dst *byte, stride int, flip int)
+
+// tileInt8Q4_0AVX2 adds products to sums, for blocks and fours ≥ 1 and widths of 16, 8, 4 and 2.
+//
+//go:noescape
+func tileInt8Q4_0AVX2(blocks int, x *byte, w *byte, fours int, sums *float32, width int)
+
+// unpackQ4_1AVX2 makes a four of the weights of 1 to 4 rows, for blocks ≥ 1.
+//
+//go:noescape
+func unpackQ4_1AVX2(blocks int, w *byte, rowBytes int, rows int, dst *byte, stride int, flip int)
+
+// tileInt8Q4_1AVX2 adds products to sums, for blocks and fours ≥ 1 and widths of 16, 8, 4 and 2.
+//
+//go:noescape
+func tileInt8Q4_1AVX2(blocks int, x *byte, w *byte, fours int, sums *float32, width int)
 
 // transposeAVX2 is transposeGo for blocks ≥ 1.
 //

@@ -196,7 +196,7 @@ func turnedBFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float3
 //go:noescape
 func turnedFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 
-// dotInt8Q8_0AVX512 is, for blocks and rows ≥ 1 and m a power of two up to 8, with
+// dotInt8Q8_0AVX512 is, for blocks and rows ≥ 1 and m of 1 or 2, with
 // activations as quantised lays them out, ldx bytes from row to row,
 //
 //	for r := range rows {
@@ -215,7 +215,7 @@ func turnedFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32
 //go:noescape
 func dotInt8Q8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 
-// dotInt8Q4_0AVX512 is, for blocks and rows ≥ 1 and m a power of two up to 8, with
+// dotInt8Q4_0AVX512 is, for blocks and rows ≥ 1 and m of 1 or 2, with
 // activations as quantised lays them out, ldx bytes from row to row,
 //
 //	for r := range rows {
@@ -234,7 +234,7 @@ func dotInt8Q8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx
 //go:noescape
 func dotInt8Q4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 
-// dotInt8Q4_1AVX512 is, for blocks and rows ≥ 1 and m a power of two up to 8, with
+// dotInt8Q4_1AVX512 is, for blocks and rows ≥ 1 and m of 1 or 2, with
 // activations as quantised lays them out, ldx bytes from row to row,
 //
 //	for r := range rows {
@@ -257,6 +257,21 @@ func dotInt8Q4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx
 //
 //go:noescape
 func quantizeAVX512(blocks int, x *float32, dst *byte, bias int)
+
+// spreadAVX512 completes a vector of a panel for blocks ≥ 1.
+//
+//go:noescape
+func spreadAVX512(blocks int, x *byte, vecs int, shift int, bias int)
+
+// tileInt8Q4_0AVX512 adds products to sums, for blocks and fours ≥ 1 and widths of 32, 16, 8 and 4.
+//
+//go:noescape
+func tileInt8Q4_0AVX512(blocks int, x *byte, w *byte, fours int, sums *float32, width int)
+
+// tileInt8Q4_1AVX512 adds products to sums, for blocks and fours ≥ 1 and widths of 32, 16, 8 and 4.
+//
+//go:noescape
+func tileInt8Q4_1AVX512(blocks int, x *byte, w *byte, fours int, sums *float32, width int)
 
 // dotOneQ8_0AVX512 is, for blocks and rows ≥ 1, with activations as quantised lays them out,
 //

@@ -5614,396 +5614,9 @@ TEXT ·dotInt8Q8_0AVX512(SB), NOSPLIT, $0-73
 	MOVQ      w+8(FP), AX
 	VMOVDQU32 signs<>+0(SB), Z27
 	MOVQ      m+64(FP), R13
-	CMPQ      R13, $0x08
-	JEQ       m8
-	CMPQ      R13, $0x04
-	JEQ       m4
 	CMPQ      R13, $0x02
 	JEQ       m2
 	JMP       m1
-
-m8:
-	MOVQ   AX, DX
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	MOVQ   blocks+0(FP), R12
-	SUBQ   $0x02, R12
-	JLT    m8last
-
-m8loop:
-	VMOVDQU32    2(DX), Y29
-	VPBROADCASTW (DX), X31
-	VINSERTI64X4 $0x01, 36(DX), Z29, Z29
-	VPBROADCASTW 34(DX), X28
-	VINSERTI32X4 $0x01, X28, Y31, Y31
-	VPXORD       Z27, Z29, Z29
-	VCVTPH2PS    Y31, Z31
-	VMOVDQU32    64(BX), Z8
-	VPDPBUSD     (BX), Z29, Z8
-	VCVTDQ2PS    Z8, Z8
-	VMULPS       128(BX), Z31, Z10
-	VFMADD231PS  Z8, Z10, Z0
-	VMOVDQU32    64(BX)(SI*1), Z9
-	VPDPBUSD     (BX)(SI*1), Z29, Z9
-	VCVTDQ2PS    Z9, Z9
-	VMULPS       128(BX)(SI*1), Z31, Z10
-	VFMADD231PS  Z9, Z10, Z1
-	VMOVDQU32    64(BX)(SI*2), Z8
-	VPDPBUSD     (BX)(SI*2), Z29, Z8
-	VCVTDQ2PS    Z8, Z8
-	VMULPS       128(BX)(SI*2), Z31, Z10
-	VFMADD231PS  Z8, Z10, Z2
-	VMOVDQU32    64(BX)(DI*1), Z9
-	VPDPBUSD     (BX)(DI*1), Z29, Z9
-	VCVTDQ2PS    Z9, Z9
-	VMULPS       128(BX)(DI*1), Z31, Z10
-	VFMADD231PS  Z9, Z10, Z3
-	VMOVDQU32    64(CX), Z8
-	VPDPBUSD     (CX), Z29, Z8
-	VCVTDQ2PS    Z8, Z8
-	VMULPS       128(CX), Z31, Z10
-	VFMADD231PS  Z8, Z10, Z4
-	VMOVDQU32    64(CX)(SI*1), Z9
-	VPDPBUSD     (CX)(SI*1), Z29, Z9
-	VCVTDQ2PS    Z9, Z9
-	VMULPS       128(CX)(SI*1), Z31, Z10
-	VFMADD231PS  Z9, Z10, Z5
-	VMOVDQU32    64(CX)(SI*2), Z8
-	VPDPBUSD     (CX)(SI*2), Z29, Z8
-	VCVTDQ2PS    Z8, Z8
-	VMULPS       128(CX)(SI*2), Z31, Z10
-	VFMADD231PS  Z8, Z10, Z6
-	VMOVDQU32    64(CX)(DI*1), Z9
-	VPDPBUSD     (CX)(DI*1), Z29, Z9
-	VCVTDQ2PS    Z9, Z9
-	VMULPS       128(CX)(DI*1), Z31, Z10
-	VFMADD231PS  Z9, Z10, Z7
-	ADDQ         $+68, DX
-	ADDQ         $+256, BX
-	ADDQ         $+256, CX
-	SUBQ         $0x02, R12
-	JGE          m8loop
-
-m8last:
-	ADDQ         $0x02, R12
-	TESTQ        R12, R12
-	JEQ          m8sum
-	VMOVDQU32    2(DX), Y29
-	VPBROADCASTW (DX), X31
-	VPXORD       Z27, Z29, Z29
-	VCVTPH2PS    Y31, Z31
-	VMOVDQU32    64(BX), Z8
-	VPDPBUSD     (BX), Z29, Z8
-	VCVTDQ2PS    Z8, Z8
-	VMULPS       128(BX), Z31, Z10
-	VFMADD231PS  Z8, Z10, Z0
-	VMOVDQU32    64(BX)(SI*1), Z9
-	VPDPBUSD     (BX)(SI*1), Z29, Z9
-	VCVTDQ2PS    Z9, Z9
-	VMULPS       128(BX)(SI*1), Z31, Z10
-	VFMADD231PS  Z9, Z10, Z1
-	VMOVDQU32    64(BX)(SI*2), Z8
-	VPDPBUSD     (BX)(SI*2), Z29, Z8
-	VCVTDQ2PS    Z8, Z8
-	VMULPS       128(BX)(SI*2), Z31, Z10
-	VFMADD231PS  Z8, Z10, Z2
-	VMOVDQU32    64(BX)(DI*1), Z9
-	VPDPBUSD     (BX)(DI*1), Z29, Z9
-	VCVTDQ2PS    Z9, Z9
-	VMULPS       128(BX)(DI*1), Z31, Z10
-	VFMADD231PS  Z9, Z10, Z3
-	VMOVDQU32    64(CX), Z8
-	VPDPBUSD     (CX), Z29, Z8
-	VCVTDQ2PS    Z8, Z8
-	VMULPS       128(CX), Z31, Z10
-	VFMADD231PS  Z8, Z10, Z4
-	VMOVDQU32    64(CX)(SI*1), Z9
-	VPDPBUSD     (CX)(SI*1), Z29, Z9
-	VCVTDQ2PS    Z9, Z9
-	VMULPS       128(CX)(SI*1), Z31, Z10
-	VFMADD231PS  Z9, Z10, Z5
-	VMOVDQU32    64(CX)(SI*2), Z8
-	VPDPBUSD     (CX)(SI*2), Z29, Z8
-	VCVTDQ2PS    Z8, Z8
-	VMULPS       128(CX)(SI*2), Z31, Z10
-	VFMADD231PS  Z8, Z10, Z6
-	VMOVDQU32    64(CX)(DI*1), Z9
-	VPDPBUSD     (CX)(DI*1), Z29, Z9
-	VCVTDQ2PS    Z9, Z9
-	VMULPS       128(CX)(DI*1), Z31, Z10
-	VFMADD231PS  Z9, Z10, Z7
-
-m8sum:
-	VEXTRACTF64X4 $0x01, Z0, Y8
-	VADDPS        Y8, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X8
-	VADDPS        X8, X0, X0
-	VMOVHLPS      X0, X0, X8
-	VADDPS        X8, X0, X0
-	VMOVSHDUP     X0, X8
-	VADDSS        X8, X0, X0
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store0
-	VADDSS        (R8), X0, X0
-
-m8store0:
-	VMOVSS        X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y8
-	VADDPS        Y8, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X8
-	VADDPS        X8, X1, X1
-	VMOVHLPS      X1, X1, X8
-	VADDPS        X8, X1, X1
-	VMOVSHDUP     X1, X8
-	VADDSS        X8, X1, X1
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store1
-	VADDSS        (R8)(R10*1), X1, X1
-
-m8store1:
-	VMOVSS        X1, (R8)(R10*1)
-	VEXTRACTF64X4 $0x01, Z2, Y8
-	VADDPS        Y8, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X8
-	VADDPS        X8, X2, X2
-	VMOVHLPS      X2, X2, X8
-	VADDPS        X8, X2, X2
-	VMOVSHDUP     X2, X8
-	VADDSS        X8, X2, X2
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store2
-	VADDSS        (R8)(R10*2), X2, X2
-
-m8store2:
-	VMOVSS        X2, (R8)(R10*2)
-	VEXTRACTF64X4 $0x01, Z3, Y8
-	VADDPS        Y8, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X8
-	VADDPS        X8, X3, X3
-	VMOVHLPS      X3, X3, X8
-	VADDPS        X8, X3, X3
-	VMOVSHDUP     X3, X8
-	VADDSS        X8, X3, X3
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store3
-	VADDSS        (R8)(R11*1), X3, X3
-
-m8store3:
-	VMOVSS        X3, (R8)(R11*1)
-	VEXTRACTF64X4 $0x01, Z4, Y8
-	VADDPS        Y8, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X8
-	VADDPS        X8, X4, X4
-	VMOVHLPS      X4, X4, X8
-	VADDPS        X8, X4, X4
-	VMOVSHDUP     X4, X8
-	VADDSS        X8, X4, X4
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store4
-	VADDSS        (R9), X4, X4
-
-m8store4:
-	VMOVSS        X4, (R9)
-	VEXTRACTF64X4 $0x01, Z5, Y8
-	VADDPS        Y8, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X8
-	VADDPS        X8, X5, X5
-	VMOVHLPS      X5, X5, X8
-	VADDPS        X8, X5, X5
-	VMOVSHDUP     X5, X8
-	VADDSS        X8, X5, X5
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store5
-	VADDSS        (R9)(R10*1), X5, X5
-
-m8store5:
-	VMOVSS        X5, (R9)(R10*1)
-	VEXTRACTF64X4 $0x01, Z6, Y8
-	VADDPS        Y8, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X8
-	VADDPS        X8, X6, X6
-	VMOVHLPS      X6, X6, X8
-	VADDPS        X8, X6, X6
-	VMOVSHDUP     X6, X8
-	VADDSS        X8, X6, X6
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store6
-	VADDSS        (R9)(R10*2), X6, X6
-
-m8store6:
-	VMOVSS        X6, (R9)(R10*2)
-	VEXTRACTF64X4 $0x01, Z7, Y8
-	VADDPS        Y8, Y7, Y7
-	VEXTRACTF128  $0x01, Y7, X8
-	VADDPS        X8, X7, X7
-	VMOVHLPS      X7, X7, X8
-	VADDPS        X8, X7, X7
-	VMOVSHDUP     X7, X8
-	VADDSS        X8, X7, X7
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store7
-	VADDSS        (R9)(R11*1), X7, X7
-
-m8store7:
-	VMOVSS X7, (R9)(R11*1)
-	ADDQ   $+4, R8
-	ADDQ   $+4, R9
-	MOVQ   blocks+0(FP), R13
-	SHRQ   $0x01, R13
-	SHLQ   $0x08, R13
-	SUBQ   R13, BX
-	SUBQ   R13, CX
-	ADDQ   rowBytes+16(FP), AX
-	DECQ   rows+24(FP)
-	JNE    m8
-	VZEROUPPER
-	RET
-
-m4:
-	MOVQ   AX, DX
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	MOVQ   blocks+0(FP), R12
-	SUBQ   $0x02, R12
-	JLT    m4last
-
-m4loop:
-	VMOVDQU32    2(DX), Y29
-	VPBROADCASTW (DX), X31
-	VINSERTI64X4 $0x01, 36(DX), Z29, Z29
-	VPBROADCASTW 34(DX), X28
-	VINSERTI32X4 $0x01, X28, Y31, Y31
-	VPXORD       Z27, Z29, Z29
-	VCVTPH2PS    Y31, Z31
-	VMOVDQU32    64(BX), Z4
-	VPDPBUSD     (BX), Z29, Z4
-	VCVTDQ2PS    Z4, Z4
-	VMULPS       128(BX), Z31, Z6
-	VFMADD231PS  Z4, Z6, Z0
-	VMOVDQU32    64(BX)(SI*1), Z5
-	VPDPBUSD     (BX)(SI*1), Z29, Z5
-	VCVTDQ2PS    Z5, Z5
-	VMULPS       128(BX)(SI*1), Z31, Z6
-	VFMADD231PS  Z5, Z6, Z1
-	VMOVDQU32    64(BX)(SI*2), Z4
-	VPDPBUSD     (BX)(SI*2), Z29, Z4
-	VCVTDQ2PS    Z4, Z4
-	VMULPS       128(BX)(SI*2), Z31, Z6
-	VFMADD231PS  Z4, Z6, Z2
-	VMOVDQU32    64(BX)(DI*1), Z5
-	VPDPBUSD     (BX)(DI*1), Z29, Z5
-	VCVTDQ2PS    Z5, Z5
-	VMULPS       128(BX)(DI*1), Z31, Z6
-	VFMADD231PS  Z5, Z6, Z3
-	ADDQ         $+68, DX
-	ADDQ         $+256, BX
-	SUBQ         $0x02, R12
-	JGE          m4loop
-
-m4last:
-	ADDQ         $0x02, R12
-	TESTQ        R12, R12
-	JEQ          m4sum
-	VMOVDQU32    2(DX), Y29
-	VPBROADCASTW (DX), X31
-	VPXORD       Z27, Z29, Z29
-	VCVTPH2PS    Y31, Z31
-	VMOVDQU32    64(BX), Z4
-	VPDPBUSD     (BX), Z29, Z4
-	VCVTDQ2PS    Z4, Z4
-	VMULPS       128(BX), Z31, Z6
-	VFMADD231PS  Z4, Z6, Z0
-	VMOVDQU32    64(BX)(SI*1), Z5
-	VPDPBUSD     (BX)(SI*1), Z29, Z5
-	VCVTDQ2PS    Z5, Z5
-	VMULPS       128(BX)(SI*1), Z31, Z6
-	VFMADD231PS  Z5, Z6, Z1
-	VMOVDQU32    64(BX)(SI*2), Z4
-	VPDPBUSD     (BX)(SI*2), Z29, Z4
-	VCVTDQ2PS    Z4, Z4
-	VMULPS       128(BX)(SI*2), Z31, Z6
-	VFMADD231PS  Z4, Z6, Z2
-	VMOVDQU32    64(BX)(DI*1), Z5
-	VPDPBUSD     (BX)(DI*1), Z29, Z5
-	VCVTDQ2PS    Z5, Z5
-	VMULPS       128(BX)(DI*1), Z31, Z6
-	VFMADD231PS  Z5, Z6, Z3
-
-m4sum:
-	VEXTRACTF64X4 $0x01, Z0, Y4
-	VADDPS        Y4, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X4
-	VADDPS        X4, X0, X0
-	VMOVHLPS      X0, X0, X4
-	VADDPS        X4, X0, X0
-	VMOVSHDUP     X0, X4
-	VADDSS        X4, X0, X0
-	CMPB          add+72(FP), $0x00
-	JEQ           m4store0
-	VADDSS        (R8), X0, X0
-
-m4store0:
-	VMOVSS        X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y4
-	VADDPS        Y4, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X4
-	VADDPS        X4, X1, X1
-	VMOVHLPS      X1, X1, X4
-	VADDPS        X4, X1, X1
-	VMOVSHDUP     X1, X4
-	VADDSS        X4, X1, X1
-	CMPB          add+72(FP), $0x00
-	JEQ           m4store1
-	VADDSS        (R8)(R10*1), X1, X1
-
-m4store1:
-	VMOVSS        X1, (R8)(R10*1)
-	VEXTRACTF64X4 $0x01, Z2, Y4
-	VADDPS        Y4, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X4
-	VADDPS        X4, X2, X2
-	VMOVHLPS      X2, X2, X4
-	VADDPS        X4, X2, X2
-	VMOVSHDUP     X2, X4
-	VADDSS        X4, X2, X2
-	CMPB          add+72(FP), $0x00
-	JEQ           m4store2
-	VADDSS        (R8)(R10*2), X2, X2
-
-m4store2:
-	VMOVSS        X2, (R8)(R10*2)
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VADDPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VADDPS        X4, X3, X3
-	VMOVHLPS      X3, X3, X4
-	VADDPS        X4, X3, X3
-	VMOVSHDUP     X3, X4
-	VADDSS        X4, X3, X3
-	CMPB          add+72(FP), $0x00
-	JEQ           m4store3
-	VADDSS        (R8)(R11*1), X3, X3
-
-m4store3:
-	VMOVSS X3, (R8)(R11*1)
-	ADDQ   $+4, R8
-	MOVQ   blocks+0(FP), R13
-	SHRQ   $0x01, R13
-	SHLQ   $0x08, R13
-	SUBQ   R13, BX
-	ADDQ   rowBytes+16(FP), AX
-	DECQ   rows+24(FP)
-	JNE    m4
-	VZEROUPPER
-	RET
 
 m2:
 	MOVQ   AX, DX
@@ -6231,408 +5844,9 @@ TEXT ·dotInt8Q4_0AVX512(SB), NOSPLIT, $0-73
 	VMOVDQU32 scaleQ4_0<>+0(SB), Z25
 	VMOVDQU32 fifteens<>+0(SB), Z24
 	MOVQ      m+64(FP), R13
-	CMPQ      R13, $0x08
-	JEQ       m8
-	CMPQ      R13, $0x04
-	JEQ       m4
 	CMPQ      R13, $0x02
 	JEQ       m2
 	JMP       m1
-
-m8:
-	MOVQ   AX, DX
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	MOVQ   blocks+0(FP), R12
-	SUBQ   $0x02, R12
-	JLT    m8last
-
-m8loop:
-	VMOVDQU32      (DX), Y28
-	VMOVD          32(DX), X31
-	VINSERTI64X4   $0x01, Y31, Z28, Z28
-	VPERMB         Z28, Z27, Z29
-	VPMULTISHIFTQB Z29, Z26, Z29
-	VPANDD         Z24, Z29, Z29
-	VPERMB         Z28, Z25, Z31
-	VCVTPH2PS      Y31, Z31
-	VMOVDQU32      64(BX), Z8
-	VPDPBUSD       (BX), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(BX), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z0
-	VMOVDQU32      64(BX)(SI*1), Z9
-	VPDPBUSD       (BX)(SI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(BX)(SI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z1
-	VMOVDQU32      64(BX)(SI*2), Z8
-	VPDPBUSD       (BX)(SI*2), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(BX)(SI*2), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z2
-	VMOVDQU32      64(BX)(DI*1), Z9
-	VPDPBUSD       (BX)(DI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(BX)(DI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z3
-	VMOVDQU32      64(CX), Z8
-	VPDPBUSD       (CX), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(CX), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z4
-	VMOVDQU32      64(CX)(SI*1), Z9
-	VPDPBUSD       (CX)(SI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(CX)(SI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z5
-	VMOVDQU32      64(CX)(SI*2), Z8
-	VPDPBUSD       (CX)(SI*2), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(CX)(SI*2), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z6
-	VMOVDQU32      64(CX)(DI*1), Z9
-	VPDPBUSD       (CX)(DI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(CX)(DI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z7
-	ADDQ           $+36, DX
-	ADDQ           $+256, BX
-	ADDQ           $+256, CX
-	SUBQ           $0x02, R12
-	JGE            m8loop
-
-m8last:
-	ADDQ           $0x02, R12
-	TESTQ          R12, R12
-	JEQ            m8sum
-	VMOVDQU32      (DX), X28
-	VPXORQ         Z31, Z31, Z31
-	VPINSRW        $0x00, 16(DX), X31, X31
-	VINSERTI32X4   $0x01, X31, Y28, Y28
-	VPERMB         Z28, Z27, Z29
-	VPMULTISHIFTQB Z29, Z26, Z29
-	VPANDD         Z24, Z29, Z29
-	VPERMB         Z28, Z25, Z31
-	VCVTPH2PS      Y31, Z31
-	VMOVDQU32      64(BX), Z8
-	VPDPBUSD       (BX), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(BX), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z0
-	VMOVDQU32      64(BX)(SI*1), Z9
-	VPDPBUSD       (BX)(SI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(BX)(SI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z1
-	VMOVDQU32      64(BX)(SI*2), Z8
-	VPDPBUSD       (BX)(SI*2), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(BX)(SI*2), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z2
-	VMOVDQU32      64(BX)(DI*1), Z9
-	VPDPBUSD       (BX)(DI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(BX)(DI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z3
-	VMOVDQU32      64(CX), Z8
-	VPDPBUSD       (CX), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(CX), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z4
-	VMOVDQU32      64(CX)(SI*1), Z9
-	VPDPBUSD       (CX)(SI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(CX)(SI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z5
-	VMOVDQU32      64(CX)(SI*2), Z8
-	VPDPBUSD       (CX)(SI*2), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(CX)(SI*2), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z6
-	VMOVDQU32      64(CX)(DI*1), Z9
-	VPDPBUSD       (CX)(DI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(CX)(DI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z7
-
-m8sum:
-	VEXTRACTF64X4 $0x01, Z0, Y8
-	VADDPS        Y8, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X8
-	VADDPS        X8, X0, X0
-	VMOVHLPS      X0, X0, X8
-	VADDPS        X8, X0, X0
-	VMOVSHDUP     X0, X8
-	VADDSS        X8, X0, X0
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store0
-	VADDSS        (R8), X0, X0
-
-m8store0:
-	VMOVSS        X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y8
-	VADDPS        Y8, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X8
-	VADDPS        X8, X1, X1
-	VMOVHLPS      X1, X1, X8
-	VADDPS        X8, X1, X1
-	VMOVSHDUP     X1, X8
-	VADDSS        X8, X1, X1
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store1
-	VADDSS        (R8)(R10*1), X1, X1
-
-m8store1:
-	VMOVSS        X1, (R8)(R10*1)
-	VEXTRACTF64X4 $0x01, Z2, Y8
-	VADDPS        Y8, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X8
-	VADDPS        X8, X2, X2
-	VMOVHLPS      X2, X2, X8
-	VADDPS        X8, X2, X2
-	VMOVSHDUP     X2, X8
-	VADDSS        X8, X2, X2
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store2
-	VADDSS        (R8)(R10*2), X2, X2
-
-m8store2:
-	VMOVSS        X2, (R8)(R10*2)
-	VEXTRACTF64X4 $0x01, Z3, Y8
-	VADDPS        Y8, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X8
-	VADDPS        X8, X3, X3
-	VMOVHLPS      X3, X3, X8
-	VADDPS        X8, X3, X3
-	VMOVSHDUP     X3, X8
-	VADDSS        X8, X3, X3
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store3
-	VADDSS        (R8)(R11*1), X3, X3
-
-m8store3:
-	VMOVSS        X3, (R8)(R11*1)
-	VEXTRACTF64X4 $0x01, Z4, Y8
-	VADDPS        Y8, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X8
-	VADDPS        X8, X4, X4
-	VMOVHLPS      X4, X4, X8
-	VADDPS        X8, X4, X4
-	VMOVSHDUP     X4, X8
-	VADDSS        X8, X4, X4
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store4
-	VADDSS        (R9), X4, X4
-
-m8store4:
-	VMOVSS        X4, (R9)
-	VEXTRACTF64X4 $0x01, Z5, Y8
-	VADDPS        Y8, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X8
-	VADDPS        X8, X5, X5
-	VMOVHLPS      X5, X5, X8
-	VADDPS        X8, X5, X5
-	VMOVSHDUP     X5, X8
-	VADDSS        X8, X5, X5
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store5
-	VADDSS        (R9)(R10*1), X5, X5
-
-m8store5:
-	VMOVSS        X5, (R9)(R10*1)
-	VEXTRACTF64X4 $0x01, Z6, Y8
-	VADDPS        Y8, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X8
-	VADDPS        X8, X6, X6
-	VMOVHLPS      X6, X6, X8
-	VADDPS        X8, X6, X6
-	VMOVSHDUP     X6, X8
-	VADDSS        X8, X6, X6
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store6
-	VADDSS        (R9)(R10*2), X6, X6
-
-m8store6:
-	VMOVSS        X6, (R9)(R10*2)
-	VEXTRACTF64X4 $0x01, Z7, Y8
-	VADDPS        Y8, Y7, Y7
-	VEXTRACTF128  $0x01, Y7, X8
-	VADDPS        X8, X7, X7
-	VMOVHLPS      X7, X7, X8
-	VADDPS        X8, X7, X7
-	VMOVSHDUP     X7, X8
-	VADDSS        X8, X7, X7
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store7
-	VADDSS        (R9)(R11*1), X7, X7
-
-m8store7:
-	VMOVSS X7, (R9)(R11*1)
-	ADDQ   $+4, R8
-	ADDQ   $+4, R9
-	MOVQ   blocks+0(FP), R13
-	SHRQ   $0x01, R13
-	SHLQ   $0x08, R13
-	SUBQ   R13, BX
-	SUBQ   R13, CX
-	ADDQ   rowBytes+16(FP), AX
-	DECQ   rows+24(FP)
-	JNE    m8
-	VZEROUPPER
-	RET
-
-m4:
-	MOVQ   AX, DX
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	MOVQ   blocks+0(FP), R12
-	SUBQ   $0x02, R12
-	JLT    m4last
-
-m4loop:
-	VMOVDQU32      (DX), Y28
-	VMOVD          32(DX), X31
-	VINSERTI64X4   $0x01, Y31, Z28, Z28
-	VPERMB         Z28, Z27, Z29
-	VPMULTISHIFTQB Z29, Z26, Z29
-	VPANDD         Z24, Z29, Z29
-	VPERMB         Z28, Z25, Z31
-	VCVTPH2PS      Y31, Z31
-	VMOVDQU32      64(BX), Z4
-	VPDPBUSD       (BX), Z29, Z4
-	VCVTDQ2PS      Z4, Z4
-	VMULPS         128(BX), Z31, Z6
-	VFMADD231PS    Z4, Z6, Z0
-	VMOVDQU32      64(BX)(SI*1), Z5
-	VPDPBUSD       (BX)(SI*1), Z29, Z5
-	VCVTDQ2PS      Z5, Z5
-	VMULPS         128(BX)(SI*1), Z31, Z6
-	VFMADD231PS    Z5, Z6, Z1
-	VMOVDQU32      64(BX)(SI*2), Z4
-	VPDPBUSD       (BX)(SI*2), Z29, Z4
-	VCVTDQ2PS      Z4, Z4
-	VMULPS         128(BX)(SI*2), Z31, Z6
-	VFMADD231PS    Z4, Z6, Z2
-	VMOVDQU32      64(BX)(DI*1), Z5
-	VPDPBUSD       (BX)(DI*1), Z29, Z5
-	VCVTDQ2PS      Z5, Z5
-	VMULPS         128(BX)(DI*1), Z31, Z6
-	VFMADD231PS    Z5, Z6, Z3
-	ADDQ           $+36, DX
-	ADDQ           $+256, BX
-	SUBQ           $0x02, R12
-	JGE            m4loop
-
-m4last:
-	ADDQ           $0x02, R12
-	TESTQ          R12, R12
-	JEQ            m4sum
-	VMOVDQU32      (DX), X28
-	VPXORQ         Z31, Z31, Z31
-	VPINSRW        $0x00, 16(DX), X31, X31
-	VINSERTI32X4   $0x01, X31, Y28, Y28
-	VPERMB         Z28, Z27, Z29
-	VPMULTISHIFTQB Z29, Z26, Z29
-	VPANDD         Z24, Z29, Z29
-	VPERMB         Z28, Z25, Z31
-	VCVTPH2PS      Y31, Z31
-	VMOVDQU32      64(BX), Z4
-	VPDPBUSD       (BX), Z29, Z4
-	VCVTDQ2PS      Z4, Z4
-	VMULPS         128(BX), Z31, Z6
-	VFMADD231PS    Z4, Z6, Z0
-	VMOVDQU32      64(BX)(SI*1), Z5
-	VPDPBUSD       (BX)(SI*1), Z29, Z5
-	VCVTDQ2PS      Z5, Z5
-	VMULPS         128(BX)(SI*1), Z31, Z6
-	VFMADD231PS    Z5, Z6, Z1
-	VMOVDQU32      64(BX)(SI*2), Z4
-	VPDPBUSD       (BX)(SI*2), Z29, Z4
-	VCVTDQ2PS      Z4, Z4
-	VMULPS         128(BX)(SI*2), Z31, Z6
-	VFMADD231PS    Z4, Z6, Z2
-	VMOVDQU32      64(BX)(DI*1), Z5
-	VPDPBUSD       (BX)(DI*1), Z29, Z5
-	VCVTDQ2PS      Z5, Z5
-	VMULPS         128(BX)(DI*1), Z31, Z6
-	VFMADD231PS    Z5, Z6, Z3
-
-m4sum:
-	VEXTRACTF64X4 $0x01, Z0, Y4
-	VADDPS        Y4, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X4
-	VADDPS        X4, X0, X0
-	VMOVHLPS      X0, X0, X4
-	VADDPS        X4, X0, X0
-	VMOVSHDUP     X0, X4
-	VADDSS        X4, X0, X0
-	CMPB          add+72(FP), $0x00
-	JEQ           m4store0
-	VADDSS        (R8), X0, X0
-
-m4store0:
-	VMOVSS        X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y4
-	VADDPS        Y4, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X4
-	VADDPS        X4, X1, X1
-	VMOVHLPS      X1, X1, X4
-	VADDPS        X4, X1, X1
-	VMOVSHDUP     X1, X4
-	VADDSS        X4, X1, X1
-	CMPB          add+72(FP), $0x00
-	JEQ           m4store1
-	VADDSS        (R8)(R10*1), X1, X1
-
-m4store1:
-	VMOVSS        X1, (R8)(R10*1)
-	VEXTRACTF64X4 $0x01, Z2, Y4
-	VADDPS        Y4, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X4
-	VADDPS        X4, X2, X2
-	VMOVHLPS      X2, X2, X4
-	VADDPS        X4, X2, X2
-	VMOVSHDUP     X2, X4
-	VADDSS        X4, X2, X2
-	CMPB          add+72(FP), $0x00
-	JEQ           m4store2
-	VADDSS        (R8)(R10*2), X2, X2
-
-m4store2:
-	VMOVSS        X2, (R8)(R10*2)
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VADDPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VADDPS        X4, X3, X3
-	VMOVHLPS      X3, X3, X4
-	VADDPS        X4, X3, X3
-	VMOVSHDUP     X3, X4
-	VADDSS        X4, X3, X3
-	CMPB          add+72(FP), $0x00
-	JEQ           m4store3
-	VADDSS        (R8)(R11*1), X3, X3
-
-m4store3:
-	VMOVSS X3, (R8)(R11*1)
-	ADDQ   $+4, R8
-	MOVQ   blocks+0(FP), R13
-	SHRQ   $0x01, R13
-	SHLQ   $0x08, R13
-	SUBQ   R13, BX
-	ADDQ   rowBytes+16(FP), AX
-	DECQ   rows+24(FP)
-	JNE    m4
-	VZEROUPPER
-	RET
 
 m2:
 	MOVQ   AX, DX
@@ -6929,438 +6143,9 @@ TEXT ·dotInt8Q4_1AVX512(SB), NOSPLIT, $0-73
 	VMOVDQU32 fifteens<>+0(SB), Z24
 	VMOVDQU32 minimum<>+0(SB), Z23
 	MOVQ      m+64(FP), R13
-	CMPQ      R13, $0x08
-	JEQ       m8
-	CMPQ      R13, $0x04
-	JEQ       m4
 	CMPQ      R13, $0x02
 	JEQ       m2
 	JMP       m1
-
-m8:
-	MOVQ   AX, DX
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	MOVQ   blocks+0(FP), R12
-	SUBQ   $0x02, R12
-	JLT    m8last
-
-m8loop:
-	VMOVDQU32      (DX), Y28
-	VMOVQ          32(DX), X31
-	VINSERTI64X4   $0x01, Y31, Z28, Z28
-	VPERMB         Z28, Z27, Z29
-	VPMULTISHIFTQB Z29, Z26, Z29
-	VPANDD         Z24, Z29, Z29
-	VPERMB         Z28, Z25, Z31
-	VCVTPH2PS      Y31, Z31
-	VPERMB         Z28, Z23, Z30
-	VCVTPH2PS      Y30, Z30
-	VPXORQ         Z8, Z8, Z8
-	VPDPBUSD       (BX), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(BX), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z0
-	VFMADD231PS    192(BX), Z30, Z0
-	VPXORQ         Z9, Z9, Z9
-	VPDPBUSD       (BX)(SI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(BX)(SI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z1
-	VFMADD231PS    192(BX)(SI*1), Z30, Z1
-	VPXORQ         Z8, Z8, Z8
-	VPDPBUSD       (BX)(SI*2), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(BX)(SI*2), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z2
-	VFMADD231PS    192(BX)(SI*2), Z30, Z2
-	VPXORQ         Z9, Z9, Z9
-	VPDPBUSD       (BX)(DI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(BX)(DI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z3
-	VFMADD231PS    192(BX)(DI*1), Z30, Z3
-	VPXORQ         Z8, Z8, Z8
-	VPDPBUSD       (CX), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(CX), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z4
-	VFMADD231PS    192(CX), Z30, Z4
-	VPXORQ         Z9, Z9, Z9
-	VPDPBUSD       (CX)(SI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(CX)(SI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z5
-	VFMADD231PS    192(CX)(SI*1), Z30, Z5
-	VPXORQ         Z8, Z8, Z8
-	VPDPBUSD       (CX)(SI*2), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(CX)(SI*2), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z6
-	VFMADD231PS    192(CX)(SI*2), Z30, Z6
-	VPXORQ         Z9, Z9, Z9
-	VPDPBUSD       (CX)(DI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(CX)(DI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z7
-	VFMADD231PS    192(CX)(DI*1), Z30, Z7
-	ADDQ           $+40, DX
-	ADDQ           $+256, BX
-	ADDQ           $+256, CX
-	SUBQ           $0x02, R12
-	JGE            m8loop
-
-m8last:
-	ADDQ           $0x02, R12
-	TESTQ          R12, R12
-	JEQ            m8sum
-	VMOVDQU32      (DX), X28
-	VMOVD          16(DX), X31
-	VINSERTI32X4   $0x01, X31, Y28, Y28
-	VPERMB         Z28, Z27, Z29
-	VPMULTISHIFTQB Z29, Z26, Z29
-	VPANDD         Z24, Z29, Z29
-	VPERMB         Z28, Z25, Z31
-	VCVTPH2PS      Y31, Z31
-	VPERMB         Z28, Z23, Z30
-	VCVTPH2PS      Y30, Z30
-	VPXORQ         Z8, Z8, Z8
-	VPDPBUSD       (BX), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(BX), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z0
-	VFMADD231PS    192(BX), Z30, Z0
-	VPXORQ         Z9, Z9, Z9
-	VPDPBUSD       (BX)(SI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(BX)(SI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z1
-	VFMADD231PS    192(BX)(SI*1), Z30, Z1
-	VPXORQ         Z8, Z8, Z8
-	VPDPBUSD       (BX)(SI*2), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(BX)(SI*2), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z2
-	VFMADD231PS    192(BX)(SI*2), Z30, Z2
-	VPXORQ         Z9, Z9, Z9
-	VPDPBUSD       (BX)(DI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(BX)(DI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z3
-	VFMADD231PS    192(BX)(DI*1), Z30, Z3
-	VPXORQ         Z8, Z8, Z8
-	VPDPBUSD       (CX), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(CX), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z4
-	VFMADD231PS    192(CX), Z30, Z4
-	VPXORQ         Z9, Z9, Z9
-	VPDPBUSD       (CX)(SI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(CX)(SI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z5
-	VFMADD231PS    192(CX)(SI*1), Z30, Z5
-	VPXORQ         Z8, Z8, Z8
-	VPDPBUSD       (CX)(SI*2), Z29, Z8
-	VCVTDQ2PS      Z8, Z8
-	VMULPS         128(CX)(SI*2), Z31, Z10
-	VFMADD231PS    Z8, Z10, Z6
-	VFMADD231PS    192(CX)(SI*2), Z30, Z6
-	VPXORQ         Z9, Z9, Z9
-	VPDPBUSD       (CX)(DI*1), Z29, Z9
-	VCVTDQ2PS      Z9, Z9
-	VMULPS         128(CX)(DI*1), Z31, Z10
-	VFMADD231PS    Z9, Z10, Z7
-	VFMADD231PS    192(CX)(DI*1), Z30, Z7
-
-m8sum:
-	VEXTRACTF64X4 $0x01, Z0, Y8
-	VADDPS        Y8, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X8
-	VADDPS        X8, X0, X0
-	VMOVHLPS      X0, X0, X8
-	VADDPS        X8, X0, X0
-	VMOVSHDUP     X0, X8
-	VADDSS        X8, X0, X0
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store0
-	VADDSS        (R8), X0, X0
-
-m8store0:
-	VMOVSS        X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y8
-	VADDPS        Y8, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X8
-	VADDPS        X8, X1, X1
-	VMOVHLPS      X1, X1, X8
-	VADDPS        X8, X1, X1
-	VMOVSHDUP     X1, X8
-	VADDSS        X8, X1, X1
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store1
-	VADDSS        (R8)(R10*1), X1, X1
-
-m8store1:
-	VMOVSS        X1, (R8)(R10*1)
-	VEXTRACTF64X4 $0x01, Z2, Y8
-	VADDPS        Y8, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X8
-	VADDPS        X8, X2, X2
-	VMOVHLPS      X2, X2, X8
-	VADDPS        X8, X2, X2
-	VMOVSHDUP     X2, X8
-	VADDSS        X8, X2, X2
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store2
-	VADDSS        (R8)(R10*2), X2, X2
-
-m8store2:
-	VMOVSS        X2, (R8)(R10*2)
-	VEXTRACTF64X4 $0x01, Z3, Y8
-	VADDPS        Y8, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X8
-	VADDPS        X8, X3, X3
-	VMOVHLPS      X3, X3, X8
-	VADDPS        X8, X3, X3
-	VMOVSHDUP     X3, X8
-	VADDSS        X8, X3, X3
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store3
-	VADDSS        (R8)(R11*1), X3, X3
-
-m8store3:
-	VMOVSS        X3, (R8)(R11*1)
-	VEXTRACTF64X4 $0x01, Z4, Y8
-	VADDPS        Y8, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X8
-	VADDPS        X8, X4, X4
-	VMOVHLPS      X4, X4, X8
-	VADDPS        X8, X4, X4
-	VMOVSHDUP     X4, X8
-	VADDSS        X8, X4, X4
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store4
-	VADDSS        (R9), X4, X4
-
-m8store4:
-	VMOVSS        X4, (R9)
-	VEXTRACTF64X4 $0x01, Z5, Y8
-	VADDPS        Y8, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X8
-	VADDPS        X8, X5, X5
-	VMOVHLPS      X5, X5, X8
-	VADDPS        X8, X5, X5
-	VMOVSHDUP     X5, X8
-	VADDSS        X8, X5, X5
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store5
-	VADDSS        (R9)(R10*1), X5, X5
-
-m8store5:
-	VMOVSS        X5, (R9)(R10*1)
-	VEXTRACTF64X4 $0x01, Z6, Y8
-	VADDPS        Y8, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X8
-	VADDPS        X8, X6, X6
-	VMOVHLPS      X6, X6, X8
-	VADDPS        X8, X6, X6
-	VMOVSHDUP     X6, X8
-	VADDSS        X8, X6, X6
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store6
-	VADDSS        (R9)(R10*2), X6, X6
-
-m8store6:
-	VMOVSS        X6, (R9)(R10*2)
-	VEXTRACTF64X4 $0x01, Z7, Y8
-	VADDPS        Y8, Y7, Y7
-	VEXTRACTF128  $0x01, Y7, X8
-	VADDPS        X8, X7, X7
-	VMOVHLPS      X7, X7, X8
-	VADDPS        X8, X7, X7
-	VMOVSHDUP     X7, X8
-	VADDSS        X8, X7, X7
-	CMPB          add+72(FP), $0x00
-	JEQ           m8store7
-	VADDSS        (R9)(R11*1), X7, X7
-
-m8store7:
-	VMOVSS X7, (R9)(R11*1)
-	ADDQ   $+4, R8
-	ADDQ   $+4, R9
-	MOVQ   blocks+0(FP), R13
-	SHRQ   $0x01, R13
-	SHLQ   $0x08, R13
-	SUBQ   R13, BX
-	SUBQ   R13, CX
-	ADDQ   rowBytes+16(FP), AX
-	DECQ   rows+24(FP)
-	JNE    m8
-	VZEROUPPER
-	RET
-
-m4:
-	MOVQ   AX, DX
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	MOVQ   blocks+0(FP), R12
-	SUBQ   $0x02, R12
-	JLT    m4last
-
-m4loop:
-	VMOVDQU32      (DX), Y28
-	VMOVQ          32(DX), X31
-	VINSERTI64X4   $0x01, Y31, Z28, Z28
-	VPERMB         Z28, Z27, Z29
-	VPMULTISHIFTQB Z29, Z26, Z29
-	VPANDD         Z24, Z29, Z29
-	VPERMB         Z28, Z25, Z31
-	VCVTPH2PS      Y31, Z31
-	VPERMB         Z28, Z23, Z30
-	VCVTPH2PS      Y30, Z30
-	VPXORQ         Z4, Z4, Z4
-	VPDPBUSD       (BX), Z29, Z4
-	VCVTDQ2PS      Z4, Z4
-	VMULPS         128(BX), Z31, Z6
-	VFMADD231PS    Z4, Z6, Z0
-	VFMADD231PS    192(BX), Z30, Z0
-	VPXORQ         Z5, Z5, Z5
-	VPDPBUSD       (BX)(SI*1), Z29, Z5
-	VCVTDQ2PS      Z5, Z5
-	VMULPS         128(BX)(SI*1), Z31, Z6
-	VFMADD231PS    Z5, Z6, Z1
-	VFMADD231PS    192(BX)(SI*1), Z30, Z1
-	VPXORQ         Z4, Z4, Z4
-	VPDPBUSD       (BX)(SI*2), Z29, Z4
-	VCVTDQ2PS      Z4, Z4
-	VMULPS         128(BX)(SI*2), Z31, Z6
-	VFMADD231PS    Z4, Z6, Z2
-	VFMADD231PS    192(BX)(SI*2), Z30, Z2
-	VPXORQ         Z5, Z5, Z5
-	VPDPBUSD       (BX)(DI*1), Z29, Z5
-	VCVTDQ2PS      Z5, Z5
-	VMULPS         128(BX)(DI*1), Z31, Z6
-	VFMADD231PS    Z5, Z6, Z3
-	VFMADD231PS    192(BX)(DI*1), Z30, Z3
-	ADDQ           $+40, DX
-	ADDQ           $+256, BX
-	SUBQ           $0x02, R12
-	JGE            m4loop
-
-m4last:
-	ADDQ           $0x02, R12
-	TESTQ          R12, R12
-	JEQ            m4sum
-	VMOVDQU32      (DX), X28
-	VMOVD          16(DX), X31
-	VINSERTI32X4   $0x01, X31, Y28, Y28
-	VPERMB         Z28, Z27, Z29
-	VPMULTISHIFTQB Z29, Z26, Z29
-	VPANDD         Z24, Z29, Z29
-	VPERMB         Z28, Z25, Z31
-	VCVTPH2PS      Y31, Z31
-	VPERMB         Z28, Z23, Z30
-	VCVTPH2PS      Y30, Z30
-	VPXORQ         Z4, Z4, Z4
-	VPDPBUSD       (BX), Z29, Z4
-	VCVTDQ2PS      Z4, Z4
-	VMULPS         128(BX), Z31, Z6
-	VFMADD231PS    Z4, Z6, Z0
-	VFMADD231PS    192(BX), Z30, Z0
-	VPXORQ         Z5, Z5, Z5
-	VPDPBUSD       (BX)(SI*1), Z29, Z5
-	VCVTDQ2PS      Z5, Z5
-	VMULPS         128(BX)(SI*1), Z31, Z6
-	VFMADD231PS    Z5, Z6, Z1
-	VFMADD231PS    192(BX)(SI*1), Z30, Z1
-	VPXORQ         Z4, Z4, Z4
-	VPDPBUSD       (BX)(SI*2), Z29, Z4
-	VCVTDQ2PS      Z4, Z4
-	VMULPS         128(BX)(SI*2), Z31, Z6
-	VFMADD231PS    Z4, Z6, Z2
-	VFMADD231PS    192(BX)(SI*2), Z30, Z2
-	VPXORQ         Z5, Z5, Z5
-	VPDPBUSD       (BX)(DI*1), Z29, Z5
-	VCVTDQ2PS      Z5, Z5
-	VMULPS         128(BX)(DI*1), Z31, Z6
-	VFMADD231PS    Z5, Z6, Z3
-	VFMADD231PS    192(BX)(DI*1), Z30, Z3
-
-m4sum:
-	VEXTRACTF64X4 $0x01, Z0, Y4
-	VADDPS        Y4, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X4
-	VADDPS        X4, X0, X0
-	VMOVHLPS      X0, X0, X4
-	VADDPS        X4, X0, X0
-	VMOVSHDUP     X0, X4
-	VADDSS        X4, X0, X0
-	CMPB          add+72(FP), $0x00
-	JEQ           m4store0
-	VADDSS        (R8), X0, X0
-
-m4store0:
-	VMOVSS        X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y4
-	VADDPS        Y4, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X4
-	VADDPS        X4, X1, X1
-	VMOVHLPS      X1, X1, X4
-	VADDPS        X4, X1, X1
-	VMOVSHDUP     X1, X4
-	VADDSS        X4, X1, X1
-	CMPB          add+72(FP), $0x00
-	JEQ           m4store1
-	VADDSS        (R8)(R10*1), X1, X1
-
-m4store1:
-	VMOVSS        X1, (R8)(R10*1)
-	VEXTRACTF64X4 $0x01, Z2, Y4
-	VADDPS        Y4, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X4
-	VADDPS        X4, X2, X2
-	VMOVHLPS      X2, X2, X4
-	VADDPS        X4, X2, X2
-	VMOVSHDUP     X2, X4
-	VADDSS        X4, X2, X2
-	CMPB          add+72(FP), $0x00
-	JEQ           m4store2
-	VADDSS        (R8)(R10*2), X2, X2
-
-m4store2:
-	VMOVSS        X2, (R8)(R10*2)
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VADDPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VADDPS        X4, X3, X3
-	VMOVHLPS      X3, X3, X4
-	VADDPS        X4, X3, X3
-	VMOVSHDUP     X3, X4
-	VADDSS        X4, X3, X3
-	CMPB          add+72(FP), $0x00
-	JEQ           m4store3
-	VADDSS        (R8)(R11*1), X3, X3
-
-m4store3:
-	VMOVSS X3, (R8)(R11*1)
-	ADDQ   $+4, R8
-	MOVQ   blocks+0(FP), R13
-	SHRQ   $0x01, R13
-	SHLQ   $0x08, R13
-	SUBQ   R13, BX
-	ADDQ   rowBytes+16(FP), AX
-	DECQ   rows+24(FP)
-	JNE    m4
-	VZEROUPPER
-	RET
 
 m2:
 	MOVQ   AX, DX
@@ -7799,6 +6584,970 @@ DATA words<>+52(SB)/4, $0x00010001
 DATA words<>+56(SB)/4, $0x00010001
 DATA words<>+60(SB)/4, $0x00010001
 GLOBL words<>(SB), RODATA|NOPTR, $64
+
+// func spreadAVX512(blocks int, x *byte, vecs int, shift int, bias int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·spreadAVX512(SB), NOSPLIT, $0-40
+	MOVQ         blocks+0(FP), AX
+	MOVQ         x+8(FP), BX
+	MOVQ         vecs+16(FP), DX
+	IMUL3Q       $+64, DX, DX
+	MOVQ         shift+24(FP), CX
+	VMOVD        CX, X6
+	VMOVUPS      lane<>+0(SB), Z5
+	VPSRLD       X6, Z5, Z5
+	MOVQ         bias+32(FP), CX
+	NEGQ         CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Z4
+	VMOVUPS      bytes<>+0(SB), Z2
+	VMOVUPS      words<>+0(SB), Z3
+
+loop:
+	VMOVUPS    (BX), Z0
+	VPERMD     Z0, Z5, Z0
+	VMOVUPS    Z0, (BX)
+	ADDQ       DX, BX
+	VPMADDUBSW Z0, Z2, Z0
+	VMOVUPS    Z0, Z1
+	VMOVUPS    (BX), Z0
+	VPERMD     Z0, Z5, Z0
+	VMOVUPS    Z0, (BX)
+	ADDQ       DX, BX
+	VPMADDUBSW Z0, Z2, Z0
+	VPADDW     Z0, Z1, Z1
+	VMOVUPS    (BX), Z0
+	VPERMD     Z0, Z5, Z0
+	VMOVUPS    Z0, (BX)
+	ADDQ       DX, BX
+	VPMADDUBSW Z0, Z2, Z0
+	VPADDW     Z0, Z1, Z1
+	VMOVUPS    (BX), Z0
+	VPERMD     Z0, Z5, Z0
+	VMOVUPS    Z0, (BX)
+	ADDQ       DX, BX
+	VPMADDUBSW Z0, Z2, Z0
+	VPADDW     Z0, Z1, Z1
+	VMOVUPS    (BX), Z0
+	VPERMD     Z0, Z5, Z0
+	VMOVUPS    Z0, (BX)
+	ADDQ       DX, BX
+	VPMADDUBSW Z0, Z2, Z0
+	VPADDW     Z0, Z1, Z1
+	VMOVUPS    (BX), Z0
+	VPERMD     Z0, Z5, Z0
+	VMOVUPS    Z0, (BX)
+	ADDQ       DX, BX
+	VPMADDUBSW Z0, Z2, Z0
+	VPADDW     Z0, Z1, Z1
+	VMOVUPS    (BX), Z0
+	VPERMD     Z0, Z5, Z0
+	VMOVUPS    Z0, (BX)
+	ADDQ       DX, BX
+	VPMADDUBSW Z0, Z2, Z0
+	VPADDW     Z0, Z1, Z1
+	VMOVUPS    (BX), Z0
+	VPERMD     Z0, Z5, Z0
+	VMOVUPS    Z0, (BX)
+	ADDQ       DX, BX
+	VPMADDUBSW Z0, Z2, Z0
+	VPADDW     Z0, Z1, Z1
+	VPMADDWD   Z3, Z1, Z1
+	VMOVUPS    (BX), Z0
+	VPERMPS    Z0, Z5, Z0
+	VMOVUPS    Z0, (BX)
+	ADDQ       DX, BX
+	VPMULLD    Z4, Z1, Z6
+	VMOVUPS    Z6, (BX)
+	ADDQ       DX, BX
+	VCVTDQ2PS  Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVUPS    Z1, (BX)
+	ADDQ       DX, BX
+	DECQ       AX
+	JNE        loop
+	VZEROUPPER
+	RET
+
+DATA lane<>+0(SB)/4, $0x00000000
+DATA lane<>+4(SB)/4, $0x00000001
+DATA lane<>+8(SB)/4, $0x00000002
+DATA lane<>+12(SB)/4, $0x00000003
+DATA lane<>+16(SB)/4, $0x00000004
+DATA lane<>+20(SB)/4, $0x00000005
+DATA lane<>+24(SB)/4, $0x00000006
+DATA lane<>+28(SB)/4, $0x00000007
+DATA lane<>+32(SB)/4, $0x00000008
+DATA lane<>+36(SB)/4, $0x00000009
+DATA lane<>+40(SB)/4, $0x0000000a
+DATA lane<>+44(SB)/4, $0x0000000b
+DATA lane<>+48(SB)/4, $0x0000000c
+DATA lane<>+52(SB)/4, $0x0000000d
+DATA lane<>+56(SB)/4, $0x0000000e
+DATA lane<>+60(SB)/4, $0x0000000f
+GLOBL lane<>(SB), RODATA|NOPTR, $64
+
+// func tileInt8Q4_0AVX512(blocks int, x *byte, w *byte, fours int, sums *float32, width int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·tileInt8Q4_0AVX512(SB), NOSPLIT, $0-48
+	MOVQ x+8(FP), AX
+	MOVQ w+16(FP), BX
+	MOVQ fours+24(FP), CX
+	MOVQ width+40(FP), R8
+	CMPQ R8, $0x20
+	JEQ  width32
+	CMPQ R8, $0x10
+	JEQ  width16
+	CMPQ R8, $0x08
+	JEQ  width8
+	JMP  width4
+
+width32:
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+	VMOVUPS 512(AX), Z8
+	VMOVUPS 576(AX), Z9
+	VMOVUPS 640(AX), Z10
+	VMOVUPS 704(AX), Z11
+	VMOVUPS 768(AX), Z12
+	VMOVUPS 832(AX), Z13
+	VMOVUPS 896(AX), Z14
+	VMOVUPS 960(AX), Z15
+	MOVQ    sums+32(FP), DX
+	MOVQ    CX, SI
+
+width32four:
+	VPBROADCASTD (BX), Z24
+	VMOVUPS      1152(AX), Z16
+	VPDPBUSD     Z0, Z24, Z16
+	VMOVUPS      1216(AX), Z17
+	VPDPBUSD     Z1, Z24, Z17
+	VPBROADCASTD 4(BX), Z24
+	VMOVUPS      1152(AX), Z18
+	VPDPBUSD     Z0, Z24, Z18
+	VMOVUPS      1216(AX), Z19
+	VPDPBUSD     Z1, Z24, Z19
+	VPBROADCASTD 32(BX), Z24
+	VPDPBUSD     Z2, Z24, Z16
+	VPDPBUSD     Z3, Z24, Z17
+	VPBROADCASTD 36(BX), Z24
+	VPDPBUSD     Z2, Z24, Z18
+	VPDPBUSD     Z3, Z24, Z19
+	VPBROADCASTD 64(BX), Z24
+	VPDPBUSD     Z4, Z24, Z16
+	VPDPBUSD     Z5, Z24, Z17
+	VPBROADCASTD 68(BX), Z24
+	VPDPBUSD     Z4, Z24, Z18
+	VPDPBUSD     Z5, Z24, Z19
+	VPBROADCASTD 96(BX), Z24
+	VPDPBUSD     Z6, Z24, Z16
+	VPDPBUSD     Z7, Z24, Z17
+	VPBROADCASTD 100(BX), Z24
+	VPDPBUSD     Z6, Z24, Z18
+	VPDPBUSD     Z7, Z24, Z19
+	VPBROADCASTD 16(BX), Z24
+	VPDPBUSD     Z8, Z24, Z16
+	VPDPBUSD     Z9, Z24, Z17
+	VPBROADCASTD 20(BX), Z24
+	VPDPBUSD     Z8, Z24, Z18
+	VPDPBUSD     Z9, Z24, Z19
+	VPBROADCASTD 48(BX), Z24
+	VPDPBUSD     Z10, Z24, Z16
+	VPDPBUSD     Z11, Z24, Z17
+	VPBROADCASTD 52(BX), Z24
+	VPDPBUSD     Z10, Z24, Z18
+	VPDPBUSD     Z11, Z24, Z19
+	VPBROADCASTD 80(BX), Z24
+	VPDPBUSD     Z12, Z24, Z16
+	VPDPBUSD     Z13, Z24, Z17
+	VPBROADCASTD 84(BX), Z24
+	VPDPBUSD     Z12, Z24, Z18
+	VPDPBUSD     Z13, Z24, Z19
+	VPBROADCASTD 112(BX), Z24
+	VPDPBUSD     Z14, Z24, Z16
+	VPDPBUSD     Z15, Z24, Z17
+	VPBROADCASTD 116(BX), Z24
+	VPDPBUSD     Z14, Z24, Z18
+	VPDPBUSD     Z15, Z24, Z19
+	VPBROADCASTD 128(BX), Z24
+	VCVTDQ2PS    Z16, Z16
+	VMULPS       1024(AX), Z24, Z20
+	VFMADD213PS  (DX), Z16, Z20
+	VMOVUPS      Z20, (DX)
+	VCVTDQ2PS    Z17, Z17
+	VMULPS       1088(AX), Z24, Z21
+	VFMADD213PS  64(DX), Z17, Z21
+	VMOVUPS      Z21, 64(DX)
+	VPBROADCASTD 132(BX), Z24
+	VCVTDQ2PS    Z18, Z18
+	VMULPS       1024(AX), Z24, Z22
+	VFMADD213PS  128(DX), Z18, Z22
+	VMOVUPS      Z22, 128(DX)
+	VCVTDQ2PS    Z19, Z19
+	VMULPS       1088(AX), Z24, Z23
+	VFMADD213PS  192(DX), Z19, Z23
+	VMOVUPS      Z23, 192(DX)
+	VPBROADCASTD 8(BX), Z24
+	VMOVUPS      1152(AX), Z16
+	VPDPBUSD     Z0, Z24, Z16
+	VMOVUPS      1216(AX), Z17
+	VPDPBUSD     Z1, Z24, Z17
+	VPBROADCASTD 12(BX), Z24
+	VMOVUPS      1152(AX), Z18
+	VPDPBUSD     Z0, Z24, Z18
+	VMOVUPS      1216(AX), Z19
+	VPDPBUSD     Z1, Z24, Z19
+	VPBROADCASTD 40(BX), Z24
+	VPDPBUSD     Z2, Z24, Z16
+	VPDPBUSD     Z3, Z24, Z17
+	VPBROADCASTD 44(BX), Z24
+	VPDPBUSD     Z2, Z24, Z18
+	VPDPBUSD     Z3, Z24, Z19
+	VPBROADCASTD 72(BX), Z24
+	VPDPBUSD     Z4, Z24, Z16
+	VPDPBUSD     Z5, Z24, Z17
+	VPBROADCASTD 76(BX), Z24
+	VPDPBUSD     Z4, Z24, Z18
+	VPDPBUSD     Z5, Z24, Z19
+	VPBROADCASTD 104(BX), Z24
+	VPDPBUSD     Z6, Z24, Z16
+	VPDPBUSD     Z7, Z24, Z17
+	VPBROADCASTD 108(BX), Z24
+	VPDPBUSD     Z6, Z24, Z18
+	VPDPBUSD     Z7, Z24, Z19
+	VPBROADCASTD 24(BX), Z24
+	VPDPBUSD     Z8, Z24, Z16
+	VPDPBUSD     Z9, Z24, Z17
+	VPBROADCASTD 28(BX), Z24
+	VPDPBUSD     Z8, Z24, Z18
+	VPDPBUSD     Z9, Z24, Z19
+	VPBROADCASTD 56(BX), Z24
+	VPDPBUSD     Z10, Z24, Z16
+	VPDPBUSD     Z11, Z24, Z17
+	VPBROADCASTD 60(BX), Z24
+	VPDPBUSD     Z10, Z24, Z18
+	VPDPBUSD     Z11, Z24, Z19
+	VPBROADCASTD 88(BX), Z24
+	VPDPBUSD     Z12, Z24, Z16
+	VPDPBUSD     Z13, Z24, Z17
+	VPBROADCASTD 92(BX), Z24
+	VPDPBUSD     Z12, Z24, Z18
+	VPDPBUSD     Z13, Z24, Z19
+	VPBROADCASTD 120(BX), Z24
+	VPDPBUSD     Z14, Z24, Z16
+	VPDPBUSD     Z15, Z24, Z17
+	VPBROADCASTD 124(BX), Z24
+	VPDPBUSD     Z14, Z24, Z18
+	VPDPBUSD     Z15, Z24, Z19
+	VPBROADCASTD 136(BX), Z24
+	VCVTDQ2PS    Z16, Z16
+	VMULPS       1024(AX), Z24, Z20
+	VFMADD213PS  256(DX), Z16, Z20
+	VMOVUPS      Z20, 256(DX)
+	VCVTDQ2PS    Z17, Z17
+	VMULPS       1088(AX), Z24, Z21
+	VFMADD213PS  320(DX), Z17, Z21
+	VMOVUPS      Z21, 320(DX)
+	VPBROADCASTD 140(BX), Z24
+	VCVTDQ2PS    Z18, Z18
+	VMULPS       1024(AX), Z24, Z22
+	VFMADD213PS  384(DX), Z18, Z22
+	VMOVUPS      Z22, 384(DX)
+	VCVTDQ2PS    Z19, Z19
+	VMULPS       1088(AX), Z24, Z23
+	VFMADD213PS  448(DX), Z19, Z23
+	VMOVUPS      Z23, 448(DX)
+	ADDQ         $+160, BX
+	ADDQ         $+512, DX
+	DECQ         SI
+	JNE          width32four
+	ADDQ         $+1408, AX
+	DECQ         blocks+0(FP)
+	JNE          width32
+	VZEROUPPER
+	RET
+
+width16:
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+	VMOVUPS 512(AX), Z8
+	VMOVUPS 576(AX), Z9
+	VMOVUPS 640(AX), Z10
+	MOVQ    sums+32(FP), DX
+	MOVQ    CX, SI
+
+width16four:
+	VPBROADCASTD (BX), Z17
+	VMOVUPS      Z9, Z11
+	VPDPBUSD     Z0, Z17, Z11
+	VPBROADCASTD 4(BX), Z17
+	VMOVUPS      Z9, Z12
+	VPDPBUSD     Z0, Z17, Z12
+	VPBROADCASTD 8(BX), Z17
+	VMOVUPS      Z9, Z13
+	VPDPBUSD     Z0, Z17, Z13
+	VPBROADCASTD 12(BX), Z17
+	VMOVUPS      Z9, Z14
+	VPDPBUSD     Z0, Z17, Z14
+	VPBROADCASTD 32(BX), Z17
+	VPDPBUSD     Z1, Z17, Z11
+	VPBROADCASTD 36(BX), Z17
+	VPDPBUSD     Z1, Z17, Z12
+	VPBROADCASTD 40(BX), Z17
+	VPDPBUSD     Z1, Z17, Z13
+	VPBROADCASTD 44(BX), Z17
+	VPDPBUSD     Z1, Z17, Z14
+	VPBROADCASTD 64(BX), Z17
+	VPDPBUSD     Z2, Z17, Z11
+	VPBROADCASTD 68(BX), Z17
+	VPDPBUSD     Z2, Z17, Z12
+	VPBROADCASTD 72(BX), Z17
+	VPDPBUSD     Z2, Z17, Z13
+	VPBROADCASTD 76(BX), Z17
+	VPDPBUSD     Z2, Z17, Z14
+	VPBROADCASTD 96(BX), Z17
+	VPDPBUSD     Z3, Z17, Z11
+	VPBROADCASTD 100(BX), Z17
+	VPDPBUSD     Z3, Z17, Z12
+	VPBROADCASTD 104(BX), Z17
+	VPDPBUSD     Z3, Z17, Z13
+	VPBROADCASTD 108(BX), Z17
+	VPDPBUSD     Z3, Z17, Z14
+	VPBROADCASTD 16(BX), Z17
+	VPDPBUSD     Z4, Z17, Z11
+	VPBROADCASTD 20(BX), Z17
+	VPDPBUSD     Z4, Z17, Z12
+	VPBROADCASTD 24(BX), Z17
+	VPDPBUSD     Z4, Z17, Z13
+	VPBROADCASTD 28(BX), Z17
+	VPDPBUSD     Z4, Z17, Z14
+	VPBROADCASTD 48(BX), Z17
+	VPDPBUSD     Z5, Z17, Z11
+	VPBROADCASTD 52(BX), Z17
+	VPDPBUSD     Z5, Z17, Z12
+	VPBROADCASTD 56(BX), Z17
+	VPDPBUSD     Z5, Z17, Z13
+	VPBROADCASTD 60(BX), Z17
+	VPDPBUSD     Z5, Z17, Z14
+	VPBROADCASTD 80(BX), Z17
+	VPDPBUSD     Z6, Z17, Z11
+	VPBROADCASTD 84(BX), Z17
+	VPDPBUSD     Z6, Z17, Z12
+	VPBROADCASTD 88(BX), Z17
+	VPDPBUSD     Z6, Z17, Z13
+	VPBROADCASTD 92(BX), Z17
+	VPDPBUSD     Z6, Z17, Z14
+	VPBROADCASTD 112(BX), Z17
+	VPDPBUSD     Z7, Z17, Z11
+	VPBROADCASTD 116(BX), Z17
+	VPDPBUSD     Z7, Z17, Z12
+	VPBROADCASTD 120(BX), Z17
+	VPDPBUSD     Z7, Z17, Z13
+	VPBROADCASTD 124(BX), Z17
+	VPDPBUSD     Z7, Z17, Z14
+	VPBROADCASTD 128(BX), Z17
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       Z8, Z17, Z15
+	VFMADD213PS  (DX), Z11, Z15
+	VMOVUPS      Z15, (DX)
+	VPBROADCASTD 132(BX), Z17
+	VCVTDQ2PS    Z12, Z12
+	VMULPS       Z8, Z17, Z16
+	VFMADD213PS  64(DX), Z12, Z16
+	VMOVUPS      Z16, 64(DX)
+	VPBROADCASTD 136(BX), Z17
+	VCVTDQ2PS    Z13, Z13
+	VMULPS       Z8, Z17, Z15
+	VFMADD213PS  128(DX), Z13, Z15
+	VMOVUPS      Z15, 128(DX)
+	VPBROADCASTD 140(BX), Z17
+	VCVTDQ2PS    Z14, Z14
+	VMULPS       Z8, Z17, Z16
+	VFMADD213PS  192(DX), Z14, Z16
+	VMOVUPS      Z16, 192(DX)
+	ADDQ         $+160, BX
+	ADDQ         $+256, DX
+	DECQ         SI
+	JNE          width16four
+	ADDQ         $+704, AX
+	DECQ         blocks+0(FP)
+	JNE          width16
+	VZEROUPPER
+	RET
+
+width8:
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+	VMOVUPS 512(AX), Z8
+	VMOVUPS 576(AX), Z9
+	VMOVUPS 640(AX), Z10
+	MOVQ    sums+32(FP), DX
+	MOVQ    CX, SI
+
+width8four:
+	VPBROADCASTQ (BX), Z15
+	VMOVUPS      Z9, Z11
+	VPDPBUSD     Z0, Z15, Z11
+	VPBROADCASTQ 8(BX), Z15
+	VMOVUPS      Z9, Z12
+	VPDPBUSD     Z0, Z15, Z12
+	VPBROADCASTQ 32(BX), Z15
+	VPDPBUSD     Z1, Z15, Z11
+	VPBROADCASTQ 40(BX), Z15
+	VPDPBUSD     Z1, Z15, Z12
+	VPBROADCASTQ 64(BX), Z15
+	VPDPBUSD     Z2, Z15, Z11
+	VPBROADCASTQ 72(BX), Z15
+	VPDPBUSD     Z2, Z15, Z12
+	VPBROADCASTQ 96(BX), Z15
+	VPDPBUSD     Z3, Z15, Z11
+	VPBROADCASTQ 104(BX), Z15
+	VPDPBUSD     Z3, Z15, Z12
+	VPBROADCASTQ 16(BX), Z15
+	VPDPBUSD     Z4, Z15, Z11
+	VPBROADCASTQ 24(BX), Z15
+	VPDPBUSD     Z4, Z15, Z12
+	VPBROADCASTQ 48(BX), Z15
+	VPDPBUSD     Z5, Z15, Z11
+	VPBROADCASTQ 56(BX), Z15
+	VPDPBUSD     Z5, Z15, Z12
+	VPBROADCASTQ 80(BX), Z15
+	VPDPBUSD     Z6, Z15, Z11
+	VPBROADCASTQ 88(BX), Z15
+	VPDPBUSD     Z6, Z15, Z12
+	VPBROADCASTQ 112(BX), Z15
+	VPDPBUSD     Z7, Z15, Z11
+	VPBROADCASTQ 120(BX), Z15
+	VPDPBUSD     Z7, Z15, Z12
+	VPBROADCASTQ 128(BX), Z15
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       Z8, Z15, Z13
+	VFMADD213PS  (DX), Z11, Z13
+	VMOVUPS      Z13, (DX)
+	VPBROADCASTQ 136(BX), Z15
+	VCVTDQ2PS    Z12, Z12
+	VMULPS       Z8, Z15, Z14
+	VFMADD213PS  64(DX), Z12, Z14
+	VMOVUPS      Z14, 64(DX)
+	ADDQ         $+160, BX
+	ADDQ         $+128, DX
+	DECQ         SI
+	JNE          width8four
+	ADDQ         $+704, AX
+	DECQ         blocks+0(FP)
+	JNE          width8
+	VZEROUPPER
+	RET
+
+width4:
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+	VMOVUPS 512(AX), Z8
+	VMOVUPS 576(AX), Z9
+	VMOVUPS 640(AX), Z10
+	MOVQ    sums+32(FP), DX
+	MOVQ    CX, SI
+
+width4four:
+	VBROADCASTI32X4 (BX), Z14
+	VMOVUPS         Z9, Z11
+	VPDPBUSD        Z0, Z14, Z11
+	VBROADCASTI32X4 32(BX), Z14
+	VPDPBUSD        Z1, Z14, Z11
+	VBROADCASTI32X4 64(BX), Z14
+	VPDPBUSD        Z2, Z14, Z11
+	VBROADCASTI32X4 96(BX), Z14
+	VPDPBUSD        Z3, Z14, Z11
+	VBROADCASTI32X4 16(BX), Z14
+	VPDPBUSD        Z4, Z14, Z11
+	VBROADCASTI32X4 48(BX), Z14
+	VPDPBUSD        Z5, Z14, Z11
+	VBROADCASTI32X4 80(BX), Z14
+	VPDPBUSD        Z6, Z14, Z11
+	VBROADCASTI32X4 112(BX), Z14
+	VPDPBUSD        Z7, Z14, Z11
+	VBROADCASTI32X4 128(BX), Z14
+	VCVTDQ2PS       Z11, Z11
+	VMULPS          Z8, Z14, Z12
+	VFMADD213PS     (DX), Z11, Z12
+	VMOVUPS         Z12, (DX)
+	ADDQ            $+160, BX
+	ADDQ            $+64, DX
+	DECQ            SI
+	JNE             width4four
+	ADDQ            $+704, AX
+	DECQ            blocks+0(FP)
+	JNE             width4
+	VZEROUPPER
+	RET
+
+// func tileInt8Q4_1AVX512(blocks int, x *byte, w *byte, fours int, sums *float32, width int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·tileInt8Q4_1AVX512(SB), NOSPLIT, $0-48
+	MOVQ x+8(FP), AX
+	MOVQ w+16(FP), BX
+	MOVQ fours+24(FP), CX
+	MOVQ width+40(FP), R8
+	CMPQ R8, $0x20
+	JEQ  width32
+	CMPQ R8, $0x10
+	JEQ  width16
+	CMPQ R8, $0x08
+	JEQ  width8
+	JMP  width4
+
+width32:
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+	VMOVUPS 512(AX), Z8
+	VMOVUPS 576(AX), Z9
+	VMOVUPS 640(AX), Z10
+	VMOVUPS 704(AX), Z11
+	VMOVUPS 768(AX), Z12
+	VMOVUPS 832(AX), Z13
+	VMOVUPS 896(AX), Z14
+	VMOVUPS 960(AX), Z15
+	MOVQ    sums+32(FP), DX
+	MOVQ    CX, SI
+
+width32four:
+	VPBROADCASTD (BX), Z24
+	VPXORQ       Z16, Z16, Z16
+	VPDPBUSD     Z0, Z24, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPDPBUSD     Z1, Z24, Z17
+	VPBROADCASTD 4(BX), Z24
+	VPXORQ       Z18, Z18, Z18
+	VPDPBUSD     Z0, Z24, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPDPBUSD     Z1, Z24, Z19
+	VPBROADCASTD 32(BX), Z24
+	VPDPBUSD     Z2, Z24, Z16
+	VPDPBUSD     Z3, Z24, Z17
+	VPBROADCASTD 36(BX), Z24
+	VPDPBUSD     Z2, Z24, Z18
+	VPDPBUSD     Z3, Z24, Z19
+	VPBROADCASTD 64(BX), Z24
+	VPDPBUSD     Z4, Z24, Z16
+	VPDPBUSD     Z5, Z24, Z17
+	VPBROADCASTD 68(BX), Z24
+	VPDPBUSD     Z4, Z24, Z18
+	VPDPBUSD     Z5, Z24, Z19
+	VPBROADCASTD 96(BX), Z24
+	VPDPBUSD     Z6, Z24, Z16
+	VPDPBUSD     Z7, Z24, Z17
+	VPBROADCASTD 100(BX), Z24
+	VPDPBUSD     Z6, Z24, Z18
+	VPDPBUSD     Z7, Z24, Z19
+	VPBROADCASTD 16(BX), Z24
+	VPDPBUSD     Z8, Z24, Z16
+	VPDPBUSD     Z9, Z24, Z17
+	VPBROADCASTD 20(BX), Z24
+	VPDPBUSD     Z8, Z24, Z18
+	VPDPBUSD     Z9, Z24, Z19
+	VPBROADCASTD 48(BX), Z24
+	VPDPBUSD     Z10, Z24, Z16
+	VPDPBUSD     Z11, Z24, Z17
+	VPBROADCASTD 52(BX), Z24
+	VPDPBUSD     Z10, Z24, Z18
+	VPDPBUSD     Z11, Z24, Z19
+	VPBROADCASTD 80(BX), Z24
+	VPDPBUSD     Z12, Z24, Z16
+	VPDPBUSD     Z13, Z24, Z17
+	VPBROADCASTD 84(BX), Z24
+	VPDPBUSD     Z12, Z24, Z18
+	VPDPBUSD     Z13, Z24, Z19
+	VPBROADCASTD 112(BX), Z24
+	VPDPBUSD     Z14, Z24, Z16
+	VPDPBUSD     Z15, Z24, Z17
+	VPBROADCASTD 116(BX), Z24
+	VPDPBUSD     Z14, Z24, Z18
+	VPDPBUSD     Z15, Z24, Z19
+	VPBROADCASTD 128(BX), Z24
+	VCVTDQ2PS    Z16, Z16
+	VMULPS       1024(AX), Z24, Z20
+	VFMADD213PS  (DX), Z16, Z20
+	VPBROADCASTD 144(BX), Z25
+	VFMADD231PS  1280(AX), Z25, Z20
+	VMOVUPS      Z20, (DX)
+	VCVTDQ2PS    Z17, Z17
+	VMULPS       1088(AX), Z24, Z21
+	VFMADD213PS  64(DX), Z17, Z21
+	VFMADD231PS  1344(AX), Z25, Z21
+	VMOVUPS      Z21, 64(DX)
+	VPBROADCASTD 132(BX), Z24
+	VCVTDQ2PS    Z18, Z18
+	VMULPS       1024(AX), Z24, Z22
+	VFMADD213PS  128(DX), Z18, Z22
+	VPBROADCASTD 148(BX), Z25
+	VFMADD231PS  1280(AX), Z25, Z22
+	VMOVUPS      Z22, 128(DX)
+	VCVTDQ2PS    Z19, Z19
+	VMULPS       1088(AX), Z24, Z23
+	VFMADD213PS  192(DX), Z19, Z23
+	VFMADD231PS  1344(AX), Z25, Z23
+	VMOVUPS      Z23, 192(DX)
+	VPBROADCASTD 8(BX), Z24
+	VPXORQ       Z16, Z16, Z16
+	VPDPBUSD     Z0, Z24, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPDPBUSD     Z1, Z24, Z17
+	VPBROADCASTD 12(BX), Z24
+	VPXORQ       Z18, Z18, Z18
+	VPDPBUSD     Z0, Z24, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPDPBUSD     Z1, Z24, Z19
+	VPBROADCASTD 40(BX), Z24
+	VPDPBUSD     Z2, Z24, Z16
+	VPDPBUSD     Z3, Z24, Z17
+	VPBROADCASTD 44(BX), Z24
+	VPDPBUSD     Z2, Z24, Z18
+	VPDPBUSD     Z3, Z24, Z19
+	VPBROADCASTD 72(BX), Z24
+	VPDPBUSD     Z4, Z24, Z16
+	VPDPBUSD     Z5, Z24, Z17
+	VPBROADCASTD 76(BX), Z24
+	VPDPBUSD     Z4, Z24, Z18
+	VPDPBUSD     Z5, Z24, Z19
+	VPBROADCASTD 104(BX), Z24
+	VPDPBUSD     Z6, Z24, Z16
+	VPDPBUSD     Z7, Z24, Z17
+	VPBROADCASTD 108(BX), Z24
+	VPDPBUSD     Z6, Z24, Z18
+	VPDPBUSD     Z7, Z24, Z19
+	VPBROADCASTD 24(BX), Z24
+	VPDPBUSD     Z8, Z24, Z16
+	VPDPBUSD     Z9, Z24, Z17
+	VPBROADCASTD 28(BX), Z24
+	VPDPBUSD     Z8, Z24, Z18
+	VPDPBUSD     Z9, Z24, Z19
+	VPBROADCASTD 56(BX), Z24
+	VPDPBUSD     Z10, Z24, Z16
+	VPDPBUSD     Z11, Z24, Z17
+	VPBROADCASTD 60(BX), Z24
+	VPDPBUSD     Z10, Z24, Z18
+	VPDPBUSD     Z11, Z24, Z19
+	VPBROADCASTD 88(BX), Z24
+	VPDPBUSD     Z12, Z24, Z16
+	VPDPBUSD     Z13, Z24, Z17
+	VPBROADCASTD 92(BX), Z24
+	VPDPBUSD     Z12, Z24, Z18
+	VPDPBUSD     Z13, Z24, Z19
+	VPBROADCASTD 120(BX), Z24
+	VPDPBUSD     Z14, Z24, Z16
+	VPDPBUSD     Z15, Z24, Z17
+	VPBROADCASTD 124(BX), Z24
+	VPDPBUSD     Z14, Z24, Z18
+	VPDPBUSD     Z15, Z24, Z19
+	VPBROADCASTD 136(BX), Z24
+	VCVTDQ2PS    Z16, Z16
+	VMULPS       1024(AX), Z24, Z20
+	VFMADD213PS  256(DX), Z16, Z20
+	VPBROADCASTD 152(BX), Z25
+	VFMADD231PS  1280(AX), Z25, Z20
+	VMOVUPS      Z20, 256(DX)
+	VCVTDQ2PS    Z17, Z17
+	VMULPS       1088(AX), Z24, Z21
+	VFMADD213PS  320(DX), Z17, Z21
+	VFMADD231PS  1344(AX), Z25, Z21
+	VMOVUPS      Z21, 320(DX)
+	VPBROADCASTD 140(BX), Z24
+	VCVTDQ2PS    Z18, Z18
+	VMULPS       1024(AX), Z24, Z22
+	VFMADD213PS  384(DX), Z18, Z22
+	VPBROADCASTD 156(BX), Z25
+	VFMADD231PS  1280(AX), Z25, Z22
+	VMOVUPS      Z22, 384(DX)
+	VCVTDQ2PS    Z19, Z19
+	VMULPS       1088(AX), Z24, Z23
+	VFMADD213PS  448(DX), Z19, Z23
+	VFMADD231PS  1344(AX), Z25, Z23
+	VMOVUPS      Z23, 448(DX)
+	ADDQ         $+160, BX
+	ADDQ         $+512, DX
+	DECQ         SI
+	JNE          width32four
+	ADDQ         $+1408, AX
+	DECQ         blocks+0(FP)
+	JNE          width32
+	VZEROUPPER
+	RET
+
+width16:
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+	VMOVUPS 512(AX), Z8
+	VMOVUPS 576(AX), Z9
+	VMOVUPS 640(AX), Z10
+	MOVQ    sums+32(FP), DX
+	MOVQ    CX, SI
+
+width16four:
+	VPBROADCASTD (BX), Z17
+	VPXORQ       Z11, Z11, Z11
+	VPDPBUSD     Z0, Z17, Z11
+	VPBROADCASTD 4(BX), Z17
+	VPXORQ       Z12, Z12, Z12
+	VPDPBUSD     Z0, Z17, Z12
+	VPBROADCASTD 8(BX), Z17
+	VPXORQ       Z13, Z13, Z13
+	VPDPBUSD     Z0, Z17, Z13
+	VPBROADCASTD 12(BX), Z17
+	VPXORQ       Z14, Z14, Z14
+	VPDPBUSD     Z0, Z17, Z14
+	VPBROADCASTD 32(BX), Z17
+	VPDPBUSD     Z1, Z17, Z11
+	VPBROADCASTD 36(BX), Z17
+	VPDPBUSD     Z1, Z17, Z12
+	VPBROADCASTD 40(BX), Z17
+	VPDPBUSD     Z1, Z17, Z13
+	VPBROADCASTD 44(BX), Z17
+	VPDPBUSD     Z1, Z17, Z14
+	VPBROADCASTD 64(BX), Z17
+	VPDPBUSD     Z2, Z17, Z11
+	VPBROADCASTD 68(BX), Z17
+	VPDPBUSD     Z2, Z17, Z12
+	VPBROADCASTD 72(BX), Z17
+	VPDPBUSD     Z2, Z17, Z13
+	VPBROADCASTD 76(BX), Z17
+	VPDPBUSD     Z2, Z17, Z14
+	VPBROADCASTD 96(BX), Z17
+	VPDPBUSD     Z3, Z17, Z11
+	VPBROADCASTD 100(BX), Z17
+	VPDPBUSD     Z3, Z17, Z12
+	VPBROADCASTD 104(BX), Z17
+	VPDPBUSD     Z3, Z17, Z13
+	VPBROADCASTD 108(BX), Z17
+	VPDPBUSD     Z3, Z17, Z14
+	VPBROADCASTD 16(BX), Z17
+	VPDPBUSD     Z4, Z17, Z11
+	VPBROADCASTD 20(BX), Z17
+	VPDPBUSD     Z4, Z17, Z12
+	VPBROADCASTD 24(BX), Z17
+	VPDPBUSD     Z4, Z17, Z13
+	VPBROADCASTD 28(BX), Z17
+	VPDPBUSD     Z4, Z17, Z14
+	VPBROADCASTD 48(BX), Z17
+	VPDPBUSD     Z5, Z17, Z11
+	VPBROADCASTD 52(BX), Z17
+	VPDPBUSD     Z5, Z17, Z12
+	VPBROADCASTD 56(BX), Z17
+	VPDPBUSD     Z5, Z17, Z13
+	VPBROADCASTD 60(BX), Z17
+	VPDPBUSD     Z5, Z17, Z14
+	VPBROADCASTD 80(BX), Z17
+	VPDPBUSD     Z6, Z17, Z11
+	VPBROADCASTD 84(BX), Z17
+	VPDPBUSD     Z6, Z17, Z12
+	VPBROADCASTD 88(BX), Z17
+	VPDPBUSD     Z6, Z17, Z13
+	VPBROADCASTD 92(BX), Z17
+	VPDPBUSD     Z6, Z17, Z14
+	VPBROADCASTD 112(BX), Z17
+	VPDPBUSD     Z7, Z17, Z11
+	VPBROADCASTD 116(BX), Z17
+	VPDPBUSD     Z7, Z17, Z12
+	VPBROADCASTD 120(BX), Z17
+	VPDPBUSD     Z7, Z17, Z13
+	VPBROADCASTD 124(BX), Z17
+	VPDPBUSD     Z7, Z17, Z14
+	VPBROADCASTD 128(BX), Z17
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       Z8, Z17, Z15
+	VFMADD213PS  (DX), Z11, Z15
+	VPBROADCASTD 144(BX), Z18
+	VFMADD231PS  Z10, Z18, Z15
+	VMOVUPS      Z15, (DX)
+	VPBROADCASTD 132(BX), Z17
+	VCVTDQ2PS    Z12, Z12
+	VMULPS       Z8, Z17, Z16
+	VFMADD213PS  64(DX), Z12, Z16
+	VPBROADCASTD 148(BX), Z18
+	VFMADD231PS  Z10, Z18, Z16
+	VMOVUPS      Z16, 64(DX)
+	VPBROADCASTD 136(BX), Z17
+	VCVTDQ2PS    Z13, Z13
+	VMULPS       Z8, Z17, Z15
+	VFMADD213PS  128(DX), Z13, Z15
+	VPBROADCASTD 152(BX), Z18
+	VFMADD231PS  Z10, Z18, Z15
+	VMOVUPS      Z15, 128(DX)
+	VPBROADCASTD 140(BX), Z17
+	VCVTDQ2PS    Z14, Z14
+	VMULPS       Z8, Z17, Z16
+	VFMADD213PS  192(DX), Z14, Z16
+	VPBROADCASTD 156(BX), Z18
+	VFMADD231PS  Z10, Z18, Z16
+	VMOVUPS      Z16, 192(DX)
+	ADDQ         $+160, BX
+	ADDQ         $+256, DX
+	DECQ         SI
+	JNE          width16four
+	ADDQ         $+704, AX
+	DECQ         blocks+0(FP)
+	JNE          width16
+	VZEROUPPER
+	RET
+
+width8:
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+	VMOVUPS 512(AX), Z8
+	VMOVUPS 576(AX), Z9
+	VMOVUPS 640(AX), Z10
+	MOVQ    sums+32(FP), DX
+	MOVQ    CX, SI
+
+width8four:
+	VPBROADCASTQ (BX), Z15
+	VPXORQ       Z11, Z11, Z11
+	VPDPBUSD     Z0, Z15, Z11
+	VPBROADCASTQ 8(BX), Z15
+	VPXORQ       Z12, Z12, Z12
+	VPDPBUSD     Z0, Z15, Z12
+	VPBROADCASTQ 32(BX), Z15
+	VPDPBUSD     Z1, Z15, Z11
+	VPBROADCASTQ 40(BX), Z15
+	VPDPBUSD     Z1, Z15, Z12
+	VPBROADCASTQ 64(BX), Z15
+	VPDPBUSD     Z2, Z15, Z11
+	VPBROADCASTQ 72(BX), Z15
+	VPDPBUSD     Z2, Z15, Z12
+	VPBROADCASTQ 96(BX), Z15
+	VPDPBUSD     Z3, Z15, Z11
+	VPBROADCASTQ 104(BX), Z15
+	VPDPBUSD     Z3, Z15, Z12
+	VPBROADCASTQ 16(BX), Z15
+	VPDPBUSD     Z4, Z15, Z11
+	VPBROADCASTQ 24(BX), Z15
+	VPDPBUSD     Z4, Z15, Z12
+	VPBROADCASTQ 48(BX), Z15
+	VPDPBUSD     Z5, Z15, Z11
+	VPBROADCASTQ 56(BX), Z15
+	VPDPBUSD     Z5, Z15, Z12
+	VPBROADCASTQ 80(BX), Z15
+	VPDPBUSD     Z6, Z15, Z11
+	VPBROADCASTQ 88(BX), Z15
+	VPDPBUSD     Z6, Z15, Z12
+	VPBROADCASTQ 112(BX), Z15
+	VPDPBUSD     Z7, Z15, Z11
+	VPBROADCASTQ 120(BX), Z15
+	VPDPBUSD     Z7, Z15, Z12
+	VPBROADCASTQ 128(BX), Z15
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       Z8, Z15, Z13
+	VFMADD213PS  (DX), Z11, Z13
+	VPBROADCASTQ 144(BX), Z16
+	VFMADD231PS  Z10, Z16, Z13
+	VMOVUPS      Z13, (DX)
+	VPBROADCASTQ 136(BX), Z15
+	VCVTDQ2PS    Z12, Z12
+	VMULPS       Z8, Z15, Z14
+	VFMADD213PS  64(DX), Z12, Z14
+	VPBROADCASTQ 152(BX), Z16
+	VFMADD231PS  Z10, Z16, Z14
+	VMOVUPS      Z14, 64(DX)
+	ADDQ         $+160, BX
+	ADDQ         $+128, DX
+	DECQ         SI
+	JNE          width8four
+	ADDQ         $+704, AX
+	DECQ         blocks+0(FP)
+	JNE          width8
+	VZEROUPPER
+	RET
+
+width4:
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+	VMOVUPS 512(AX), Z8
+	VMOVUPS 576(AX), Z9
+	VMOVUPS 640(AX), Z10
+	MOVQ    sums+32(FP), DX
+	MOVQ    CX, SI
+
+width4four:
+	VBROADCASTI32X4 (BX), Z14
+	VPXORQ          Z11, Z11, Z11
+	VPDPBUSD        Z0, Z14, Z11
+	VBROADCASTI32X4 32(BX), Z14
+	VPDPBUSD        Z1, Z14, Z11
+	VBROADCASTI32X4 64(BX), Z14
+	VPDPBUSD        Z2, Z14, Z11
+	VBROADCASTI32X4 96(BX), Z14
+	VPDPBUSD        Z3, Z14, Z11
+	VBROADCASTI32X4 16(BX), Z14
+	VPDPBUSD        Z4, Z14, Z11
+	VBROADCASTI32X4 48(BX), Z14
+	VPDPBUSD        Z5, Z14, Z11
+	VBROADCASTI32X4 80(BX), Z14
+	VPDPBUSD        Z6, Z14, Z11
+	VBROADCASTI32X4 112(BX), Z14
+	VPDPBUSD        Z7, Z14, Z11
+	VBROADCASTI32X4 128(BX), Z14
+	VCVTDQ2PS       Z11, Z11
+	VMULPS          Z8, Z14, Z12
+	VFMADD213PS     (DX), Z11, Z12
+	VBROADCASTI32X4 144(BX), Z15
+	VFMADD231PS     Z10, Z15, Z12
+	VMOVUPS         Z12, (DX)
+	ADDQ            $+160, BX
+	ADDQ            $+64, DX
+	DECQ            SI
+	JNE             width4four
+	ADDQ            $+704, AX
+	DECQ            blocks+0(FP)
+	JNE             width4
+	VZEROUPPER
+	RET
 
 // func dotOneQ8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, y *float32)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, MMX+

@@ -51,7 +51,7 @@ func MulAll(x []float32, m int, products []Product, opts ...Option) error {
 	j, _ := weightJobs.Get().(*weightJob)
 	if j == nil {
 		j = &weightJob{}
-		j.run, j.packing = j.work, func(p, _ int) { j.pack(p) }
+		j.run, j.packing = j.work, j.pack
 	}
 	for len(products) > 0 {
 		n := 1 // those that can go together
@@ -59,6 +59,8 @@ func MulAll(x []float32, m int, products []Product, opts ...Option) error {
 			n++
 		}
 		j.k, j.gemm = k, nil
+		least := k.tileLeast[products[0].W.format]
+		j.tiled = o.int8 && least > 0 && m >= least
 		if m >= panelRows && !(o.int8 && products[0].W.format.quantised()) {
 			p, err := poolOf[float32](o.isa)
 			if err != nil {
@@ -122,6 +124,7 @@ type weightJob struct {
 	// Where there are many activations and they are float32: the engine, the
 	// activations in panels, and what each thread works with.
 	gemm       *engine[float32]
+	tiled      bool // they are in 8 bits, for the tile
 	panels     []panel
 	turned     []float32
 	workspaces []panelWorkspace
@@ -135,7 +138,7 @@ var weightJobs sync.Pool
 func (j *weightJob) multiply(products []Product, x []float32, m int, o Option) {
 	j.products = append(j.products[:0], products...)
 	j.w, j.x, j.m = products[0].W, x, m
-	if o.int8 && j.w.format.quantised() {
+	if o.int8 && j.w.format.quantised() && !j.tiled {
 		j.quantize()
 	}
 	rows := 0
@@ -148,13 +151,17 @@ func (j *weightJob) multiply(products []Product, x []float32, m int, o Option) {
 	}
 	threads = min(threads, blocksOf(rows*j.w.rowBytes, shareBytes))
 	j.partRows = blocksOf(blocksOf(partBytes, j.w.rowBytes), oneRows) * oneRows
-	if j.gemm != nil {
-		j.partRows = j.groupRows()
-		for len(j.workspaces) < threads {
+	if j.gemm != nil || j.tiled {
+		for len(j.workspaces) < o.most() {
 			j.workspaces = append(j.workspaces, panelWorkspace{})
 		}
-		j.layPanels()
-		o.do(&j.spawned, len(j.panels), threads, j.packing)
+		parts := 0
+		if j.tiled {
+			parts, j.partRows = j.layTiles(), j.tileGroup()
+		} else {
+			parts, j.partRows = j.layPanels(), j.groupRows()
+		}
+		o.do(&j.spawned, parts, threads, j.packing)
 	}
 	j.cut(threads)
 	o.do(&j.spawned, threads, threads, j.run)
@@ -248,6 +255,8 @@ func (j *weightJob) part(part, thread int) {
 	switch {
 	case j.gemm != nil:
 		j.multiplyPanels(&j.workspaces[thread], p, row, rows)
+	case j.tiled:
+		j.multiplyTiles(&j.workspaces[thread], p, row, rows)
 	case j.one != nil:
 		j.one(p.W.cols/QuantBlock, &p.W.data[row*p.W.rowBytes], p.W.rowBytes, rows, &j.int8[0], &p.Y[row])
 	default:

@@ -48,8 +48,8 @@ type panel struct {
 }
 
 // layPanels chooses the panels for m rows of activations: as wide as the tile,
-// and half as wide where the last would be half empty.
-func (j *weightJob) layPanels() {
+// and half as wide where the last would be half empty. It returns how many.
+func (j *weightJob) layPanels() int {
 	nr := j.gemm.kern.nr
 	j.panels = j.panels[:0]
 	at := 0
@@ -62,10 +62,15 @@ func (j *weightJob) layPanels() {
 		at += width * j.w.cols
 	}
 	j.turned = room(j.turned, at)
+	return len(j.panels)
 }
 
 // pack fills panel p.
-func (j *weightJob) pack(p int) {
+func (j *weightJob) pack(p, thread int) {
+	if j.tiled {
+		j.packTile(p, thread)
+		return
+	}
 	z, cols := j.panels[p], j.w.cols
 	rows := min(z.width, j.m-z.first)
 	dst := j.turned[z.at:][:z.width*cols]

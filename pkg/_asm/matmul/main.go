@@ -32,6 +32,15 @@ func main() {
 				g.dotQuant(i, w)
 			}
 			g.quantize(i)
+			g.spread(i)
+			for _, w := range quantFormats {
+				if i == avx2 {
+					g.unpack(w)
+				}
+				if i == avx2 || w != wQ80 {
+					g.tileQuant(i, w)
+				}
+			}
 			if i == avx512 {
 				for _, w := range quantFormats {
 					g.dotOne(w)

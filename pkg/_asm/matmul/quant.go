@@ -26,7 +26,7 @@ func (f *gen) dotQuant(i *isa, w *weightFormat) {
 	g := f.beginWeights("dotInt8", i, w)
 	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)")
 	g.Doc(append([]string{
-		fmt.Sprintf("dotInt8%s%s is, for blocks and rows ≥ 1 and m a power of two up to %d, with", w.name, i.Name, i.wide()),
+		fmt.Sprintf("dotInt8%s%s is, for blocks and rows ≥ 1 and m of 1 or 2, with", w.name, i.Name),
 		"activations as quantised lays them out, ldx bytes from row to row,", ""},
 		dotWeightsDoc("for b := range blocks {", "sum += dotBlockGo(w[r, b], x[i, b]) // in lanes")...)...)
 	if i == avx2 {
@@ -75,13 +75,10 @@ func (f *gen) dotQuantVNNI(g *weightGen) {
 	} else {
 		bias = bytesFrom("signs", func(int) int { return 128 })
 	}
-	k.choose()
-	for m := g.isa.wide(); m >= 1; m /= 2 {
-		unroll, per := 1, 1
-		if m == 1 {
-			unroll = 2
-		}
-		if g.f == wQ41 && m <= 2 {
+	k.choose(2)
+	for m := 2; m >= 1; m /= 2 {
+		unroll, per := 2/m, 1
+		if g.f == wQ41 {
 			per = 2 // the minima apart
 		}
 		sums := g.isa.Regs[:m*per*unroll]
@@ -178,15 +175,11 @@ func (f *gen) dotQuantAVX2(g *weightGen) {
 	} else {
 		magnitude = mins
 	}
-	k.choose()
-	for m := g.isa.wide(); m >= 1; m /= 2 {
-		per := 1
-		if g.f == wQ41 && m <= 2 {
+	k.choose(2)
+	for m := 2; m >= 1; m /= 2 {
+		unroll, per := 2/m, 1
+		if g.f == wQ41 {
 			per = 2
-		}
-		unroll := 2 / m
-		if unroll < 1 {
-			unroll = 1
 		}
 		sums := g.isa.Regs[:m*per*unroll]
 		dots := g.isa.Regs[len(sums):][:2]

@@ -235,7 +235,7 @@ func (f *gen) dotWeights(i *isa, w *weightFormat) {
 		dotWeightsDoc(fmt.Sprintf("for j := range %d*blocks {", quantBlock), "sum += w[r, j] * x[i*ldx+j] // fused, in lanes")...)...)
 	k := g.weightLoops(2)
 	g.reserve()
-	k.choose()
+	k.choose(i.wide())
 	for m := i.wide(); m >= 1; m /= 2 {
 		nv := g.vecsOf()
 		per := min(nv, 8/m) // sums of each row of activations
@@ -318,11 +318,11 @@ func (g *weightGen) weightLoops(xShift uint8) *weightLoops {
 	return k
 }
 
-// choose jumps to the body for m.
-func (k *weightLoops) choose() {
+// choose jumps to the body for m, at most so many.
+func (k *weightLoops) choose(most int) {
 	g := k.g
 	g.Load(g.Param("m"), k.tmp)
-	for m := g.isa.wide(); m > 1; m /= 2 {
+	for m := most; m > 1; m /= 2 {
 		g.CMPQ(k.tmp, operand.U8(m))
 		g.JEQ(operand.LabelRef(fmt.Sprintf("m%d", m)))
 	}
