@@ -139,7 +139,6 @@ type meter struct {
 
 	crews map[int]*bench.Crew
 	team  *matmul.Team        // of the rows that have one
-	read  map[int]float64     // bandwidth of so many threads, GB/s
 	rings map[string]keptRing // the weights of the last shape, by use: filling them takes longer than a turn
 }
 
