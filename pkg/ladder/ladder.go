@@ -180,9 +180,13 @@ func Decode(mine machine.Machine, size int, rows []int, o bench.Options) (Ladder
 	if weights.Doubt != "" {
 		l.Warnings = append(l.Warnings, weights.Doubt)
 	}
+	multiply, err := matmul.New[float32](matmul.Tuned(mine.TuningFor(l.ISA)))
+	if err != nil {
+		return Ladder{}, err
+	}
 	var cases []bench.Case
 	for _, m := range rows {
-		cases = append(cases, bench.Multiply(fmt.Sprintf("m = %d", m), m, size, size, l.Threads, matmul.Multiply[float32], weights))
+		cases = append(cases, bench.Multiply(fmt.Sprintf("m = %d", m), m, size, size, l.Threads, multiply, weights))
 		l.Results = append(l.Results, Result{Rows: m, Footprint: weights.Bytes() + 8*int64(m)*int64(size)})
 	}
 	return l.time(o, cases)

@@ -14,7 +14,7 @@ import (
 
 // A Choice is a number of [matmul.Tuning] that was tried in some values on this
 // machine, the default first. Nothing that multiplies reads it: who does gives
-// [Measured.TuningFor] to [matmul.Tuned].
+// [Machine.TuningFor] to [matmul.Tuned].
 type Choice struct {
 	Name  string  `json:"name" min:"1"` // instruction set and number: "avx512.streams"
 	Value int     `json:"value"`
@@ -54,12 +54,15 @@ func gains(base, t Trial) []float64 {
 	return all
 }
 
-// TuningFor returns what was chosen on this machine for an instruction set of
+// TuningFor returns what was chosen on a machine for an instruction set of
 // [matmul.ISAs], and the default where nothing was. A name that this program does not
 // know changes nothing.
-func (d *Measured) TuningFor(isa string) matmul.Tuning {
+func (m Machine) TuningFor(isa string) matmul.Tuning {
 	t := matmul.DefaultTuning()
-	for _, c := range d.Tuning {
+	if m.Measured == nil {
+		return t
+	}
+	for _, c := range m.Measured.Tuning {
 		if name, ok := strings.CutPrefix(c.Name, isa+"."); ok {
 			if with, err := t.With(name, c.Value); err == nil {
 				t = with

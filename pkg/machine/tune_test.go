@@ -105,7 +105,7 @@ func TestTunedProducts(t *testing.T) {
 	for _, isa := range matmul.ISAs() {
 		for _, k := range knobs {
 			for _, v := range k.values {
-				d := &Measured{Tuning: []Choice{{Name: isa + "." + k.name, Value: v}, {Name: isa + ".later", Value: 7}, {Name: "other." + k.name, Value: 1 << 20}}}
+				d := Machine{Measured: &Measured{Tuning: []Choice{{Name: isa + "." + k.name, Value: v}, {Name: isa + ".later", Value: 7}, {Name: "other." + k.name, Value: 1 << 20}}}}
 				tuned, err := matmul.New[float32](matmul.Tuned(d.TuningFor(isa)), matmul.ISA(isa), matmul.Threads(2))
 				if err != nil {
 					t.Fatalf("%s %d: %v", k.name, v, err)
@@ -142,6 +142,9 @@ func TestTuningIsForced(t *testing.T) {
 	}
 	m := meter{o: Options{Tuning: want}}
 	d := &Measured{}
+	if got := (Machine{}).TuningFor("go"); got != matmul.DefaultTuning() {
+		t.Errorf("not measured: %v", got)
+	}
 	if d.Tuning, err = m.tune(); err != nil || len(d.Tuning) != len(knobs) {
 		t.Fatalf("%v (%v)", d.Tuning, err)
 	}
@@ -151,7 +154,7 @@ func TestTuningIsForced(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if got := d.TuningFor(matmul.ISAs()[0]); got != want {
+	if got := (Machine{Measured: d}).TuningFor(matmul.ISAs()[0]); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 	bad := want

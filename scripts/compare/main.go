@@ -185,7 +185,7 @@ func parse(args []string, help io.Writer) (choice, error) {
 		return c, nil
 	}
 	if mine, err := machine.Load(machine.Path()); err == nil && machine.Other(mine, c.host) == "" && c.tuning == matmul.DefaultTuning() {
-		c.tuning = mine.Measured.TuningFor(c.isa)
+		c.tuning = mine.TuningFor(c.isa)
 	}
 	all := allShapes(c.quick, c.host.GOMAXPROCS)
 	var err error
