@@ -228,6 +228,15 @@ for (const name of pages) {
       assertNone("at 1440 pixels, all open", await beyond(page));
     });
 
+    step("formulas fit a phone, and drawings and pictures have their narrow form", async ({ page }) => {
+      await page.setViewportSize({ width: 400, height: 800 });
+      await openAll(page);
+      await until("formulas that fit", () => page.evaluate(() => [...document.querySelectorAll(".formula")].every((box) => box.scrollWidth <= box.clientWidth + 1)));
+      const wide = await page.evaluate(() => [...document.querySelectorAll(".memorywall-drawing img")].filter((image) => image.checkVisibility() && image.naturalWidth > 400).map((image) => image.alt));
+      assertNone("drawings in their wide form", wide);
+      await page.setViewportSize({ width: 1440, height: 900 });
+    });
+
     step("axe finds nothing serious, light and dark, wide and narrow", async ({ page }) => {
       await page.addScriptTag({ path: AXE });
       // The second time, what colours and width can change.

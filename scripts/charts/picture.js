@@ -20,6 +20,7 @@
 
   const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
   const TITLE = 15, TEXT = 12, MARGIN = 10, DOT = 4.5, BOLD = 1.14;
+  const CLEAR = 1.2; // of a dot on a log axis, from its end
   const GAP = 14, LEGEND = 14 + GAP; // between items of a legend, and the height of a row
   const NARROW = 520; // pixels; below, names of lines stand in a legend
   const SYMBOLS = ["circle", "diamond", "triangle", "rect", "path://M-1,-0.3H-0.3V-1H0.3V-0.3H1V0.3H0.3V1H-0.3V0.3H-1Z", "roundRect"];
@@ -121,15 +122,16 @@
       axisLabel: { ...style("muted"), hideOverlap: false, margin: 8 },
       splitLine: { show: given.type !== "category", lineStyle: { color: color("grid"), width: 1 } },
       nameTextStyle: { ...style("muted"), align: upright ? "left" : "center" },
-      nameLocation: upright ? "end" : "middle",
+      nameLocation: !upright ? "middle" : given.inverse ? "start" : "end", // on top
       nameGap: upright ? 12 : 28,
     };
     const steps = option.mw[upright ? "y" : "x"].steps;
     if (given.type === "category") {
-      Object.assign(out.axisLabel, { interval: 0, lineHeight: 16, width: upright ? length * 0.34 : length / given.data.length - 6, overflow: "break" });
+      const room = upright ? length * 0.34 : length / given.data.length - 6;
+      Object.assign(out.axisLabel, { interval: 0, lineHeight: 16, formatter: (name) => wrap(name, TEXT, room) });
       return out;
     }
-    out.axisLabel.formatter = (v) => tick(v, steps);
+    Object.assign(out.axisLabel, { formatter: (v) => tick(v, steps), hideOverlap: true });
     let [lo, hi] = extent(option, upright ? 1 : 0);
     const share = headroom / Math.max(length, 100); // of the axis, for text above what is highest
     if (given.type === "value") {
@@ -140,6 +142,10 @@
       return out;
     }
     const base = given.logBase;
+    for (const s of option.series.filter((one) => one.type === "scatter" && one.data.length > 0)) { // dots stand clear of the ends
+      const values = s.data.map((d) => d[upright ? 1 : 0]);
+      [lo, hi] = [Math.min(lo, Math.min(...values) / CLEAR), Math.max(hi, Math.min(Math.max(...values) * CLEAR, 1e300))];
+    }
     if (share > 0) hi = Math.min(hi * Math.max(hi / lo, 2) ** share, 1e300);
     [lo, hi] = rounded(lo, hi, base, bars);
     out.min = given.min ?? exact(Math.min(lo, (given.max ?? Infinity) / base));
@@ -169,11 +175,11 @@
     return direct ? { ends: named, legend: [] } : { ends: [], legend: named.map((s) => s.name) };
   }
 
-  /** A text for the end of a bar: in one line, in lines of a word each, or none where those are too wide too. */
+  /** A text for the end of a bar: in one line, broken at spaces, or none where a word is too wide too. */
   function fitting(text, room) {
     if (wide(text, TEXT) <= room) return text;
-    const broken = wrap(text, TEXT, 0);
-    return wide(broken, TEXT) <= room ? broken : "";
+    const broken = [room, 0].map((w) => wrap(text, TEXT, w)).find((t) => wide(t, TEXT) <= room);
+    return broken ?? "";
   }
 
   function dressed(s, i, option, { room, across }) {
@@ -234,14 +240,15 @@
     if (!option.yAxis.name) top += 8;
     const across = option.yAxis.type === "category";
     const bars = option.series.some((s) => s.type === "bar");
-    const barText = across ? option.series.flatMap((s) => (s.type === "bar" ? s.data.map((d) => d[4] || d[2]) : [])) : [];
+    const barRoom = width * (width < NARROW ? 0.27 : 0.5);
+    const barText = across ? option.series.flatMap((s) => (s.type === "bar" ? s.data.map((d) => wrap(d[4] || d[2], TEXT, barRoom)) : [])) : [];
     const right = Math.max(18, ...names.ends.map((s) => wide(wrap(s.name, TEXT, width * 0.21), TEXT) + 14), ...barText.map((t) => wide(t, TEXT) + 14));
     const wordy = option.mw.along.length > 0 || option.series.some((s) => (s.type !== "bar" && s.data.some((d) => d[4])) || s.markLine?.data.some((m) => m.yAxis !== undefined && m.name));
     const w = width - 60 - right, h = height - top - 50;
     const x = axis(option, "xAxis", w, { bars: bars && across, headroom: 0 });
     const y = axis(option, "yAxis", across ? width : h, { bars: bars && !across, headroom: wordy && !across ? 2 * 16 : 0 });
     const upright = option.series.filter((s) => s.type === "bar").length;
-    const room = across ? Infinity : upright === 1 ? w / option.series[0].data.length - 6 : Math.min(72, w / (option.xAxis.data?.length ?? 1) * 0.7 / upright);
+    const room = across ? barRoom : upright === 1 ? w / option.series[0].data.length - 6 : Math.min(72, w / (option.xAxis.data?.length ?? 1) * 0.7 / upright);
     const series = option.series.map((s, i) => dressed(s, i, option, { room, across }));
     // The axes reach the marks too, and leave room for text above what is highest.
     const reached = series.find(carrier);

@@ -78,6 +78,12 @@
 
   // A box that scrolls can be reached with the keyboard, and says what it is.
   function boxes() {
+    // A formula or a table is set smaller where that makes it fit, down to what can be read.
+    all(".formula, .scroll").forEach(function (box) {
+      box.style.removeProperty("--fit");
+      var share = box.clientWidth / box.scrollWidth;
+      if (share > 0 && share < 1) box.style.setProperty("--fit", Math.max(box.classList.contains("scroll") ? 0.75 : 0.6, 0.98 * share));
+    });
     all(".scroll, pre, .formula").forEach(function (box) {
       var wide = box.scrollWidth > box.clientWidth + 1;
       box.classList.toggle("wide", wide);
@@ -90,7 +96,6 @@
       if (!box.getAttribute("role")) {
         box.setAttribute("role", "group");
         box.setAttribute("aria-label", box.tagName === "PRE" ? "code, scrolls sideways"
-          : box.classList.contains("stage") ? "figure, scrolls sideways"
           : box.classList.contains("scroll") ? "table, scrolls sideways" : "formula, scrolls sideways");
       }
     });
