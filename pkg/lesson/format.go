@@ -17,6 +17,10 @@ import (
 // written with a power of ten: "1e300 FLOP/s".
 func SI(v float64, unit string) string { return num.SI(v, unit) }
 
+// Short writes v to four significant digits, the whole part in full: a factor
+// of 1062.5 is "1,063", one of 3.04 "3.04".
+func Short(v float64) string { return num.Short(v) }
+
 // plain writes any value as a reader wants it in a line or a table cell.
 func plain(v any) string {
 	switch x := v.(type) {

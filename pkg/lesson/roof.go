@@ -127,9 +127,14 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 		// How far the dots are below their roof.
 		for _, d := range dots {
 			limit := machines[0].Attainable(d.Intensity)
-			if d.FLOPS < limit/2 {
-				f.gaps = append(f.gaps, gap{d.Intensity, d.FLOPS, limit})
+			if d.FLOPS >= limit/2 {
+				continue
 			}
+			if k := slices.IndexFunc(f.gaps, func(g gap) bool { return g.x == d.Intensity }); k >= 0 { // one line for all of one intensity
+				f.gaps[k].y0 = min(f.gaps[k].y0, d.FLOPS)
+				continue
+			}
+			f.gaps = append(f.gaps, gap{d.Intensity, d.FLOPS, limit})
 		}
 	}
 	if len(dots) > 0 {

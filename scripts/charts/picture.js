@@ -21,9 +21,11 @@
   const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
   const TITLE = 15, TEXT = 12, MARGIN = 10, DOT = 4.5, BOLD = 1.14;
   const CLEAR = 1.2; // of a dot on a log axis, from its end
-  const GAP = 14, LEGEND = 14 + GAP; // between items of a legend, and the height of a row
+  const GAP = 14, KEY = 25, LEGEND = 16 + GAP; // between items of a legend, the width of a mark in it, and the height of a row
   const NARROW = 520; // pixels; below, names of lines stand in a legend
-  const SYMBOLS = ["circle", "diamond", "triangle", "rect", "path://M-1,-0.3H-0.3V-1H0.3V-0.3H1V0.3H0.3V1H-0.3V0.3H-1Z", "roundRect"];
+  // As paths, since ECharts stretches its own symbols in a legend.
+  const SYMBOLS = ["circle", ...["M0,-1L1,0L0,1L-1,0Z", "M0,-1L1,1H-1Z", "M-1,-1H1V1H-1Z", "M-1,-0.3H-0.3V-1H0.3V-0.3H1V0.3H0.3V1H-0.3V0.3H-1Z", "M-1,-1H1L0,1Z"].map((d) => `path://${d}`)];
+  const DASHES = [[KEY, 0], [8, 4], [2, 3], [12, 3, 2, 3]]; // pixels drawn and left out
   const HATCHES = [-Math.PI / 4, Math.PI / 4, 0, Math.PI / 2];
   const color = (name) => `var(--mw-${name})`;
   const hue = (i) => color(`series-${i % 7}`);
@@ -75,6 +77,13 @@
   /** A number without the last bit of a power or a quotient, in which engines differ: a tick at the end of an axis is not outside it. */
   const exact = (v) => Number(v.toPrecision(15));
 
+  /** A round step that divides a range into about so many parts; ECharts would cut the last one short. */
+  function even(range, parts) {
+    const power = 10 ** Math.floor(Math.log10(range / parts));
+    const steps = [0.5, 1, 2, 5, 10, 20].map((m) => m * power).filter((step) => Math.abs(range / step - Math.round(range / step)) < 1e-9);
+    return steps.sort((a, b) => Math.abs(Math.log(range / a / parts)) - Math.abs(Math.log(range / b / parts)))[0];
+  }
+
   /** Bounds of a log axis around lo to hi: powers of the base, or 1, 2 and 5 times one where that would leave much of a short axis empty. */
   function rounded(lo, hi, base, bars) {
     const log = (v) => Math.log(v) / Math.log(base);
@@ -113,7 +122,7 @@
     return { labels, marks: fine && last - first <= 6 ? at([1, 2, 3, 4, 5, 6, 7, 8, 9]) : labels };
   }
 
-  function axis(option, which, length, { bars, headroom }) {
+  function axis(option, which, length, { bars, headroom, above = 0 }) {
     const given = option[which], upright = which === "yAxis";
     const out = {
       ...given,
@@ -127,8 +136,9 @@
     };
     const steps = option.mw[upright ? "y" : "x"].steps;
     if (given.type === "category") {
-      const room = upright ? length * 0.34 : length / given.data.length - 6;
+      const room = above > 0 ? length - 2 * MARGIN : upright ? length * 0.34 : length / given.data.length - 6;
       Object.assign(out.axisLabel, { interval: 0, lineHeight: 16, formatter: (name) => wrap(name, TEXT, room) });
+      if (above > 0) Object.assign(out.axisLabel, { inside: true, margin: 2, verticalAlign: "bottom", padding: [0, 0, above, 0] });
       return out;
     }
     Object.assign(out.axisLabel, { formatter: (v) => tick(v, steps), hideOverlap: true });
@@ -138,6 +148,7 @@
       out.splitNumber = Math.max(2, Math.round(length / (upright ? 50 : 90)));
       out.axisLabel.hideOverlap = !upright; // beside long names of bars there may be room for two numbers only
       out.scale = !bars && !(lo >= 0 && lo < hi / 2) && !(hi <= 0 && hi > lo / 2);
+      if (given.min !== undefined && given.max !== undefined) out.interval = even(given.max - given.min, out.splitNumber);
       if (given.max === undefined && share > 0 && hi > lo) out.reach = hi + share * (hi - (out.scale ? lo : Math.min(lo, 0)));
       return out;
     }
@@ -166,13 +177,40 @@
   const labelled = (s) => s.type === "scatter" && s.data.every((d) => d[4]);
   const carrier = (s) => s.silent === true; // of marks
 
-  /** How the series are told apart: names at the ends of lines, a legend, or neither. */
-  function naming(option, width, ends) {
-    const drawn = option.series.filter((s) => !carrier(s));
-    const named = option.mw.named ? [] : drawn.filter((s) => s.name && !labelled(s));
-    if (drawn.length < 2 || named.length < 2) return { ends: [], legend: [] };
-    const direct = ends && width >= NARROW && named.length <= 8 && named.every((s) => s.type === "line") && option.xAxis.type !== "category";
-    return direct ? { ends: named, legend: [] } : { ends: [], legend: named.map((s) => s.name) };
+  /** Whether the points of a line are shown as dots, which those of few are. */
+  const dotted = (s, option) => s.data.length <= 24 && !option.mw.plain && !s.step;
+
+  const level = (a) => a.from[1] === a.to[1];
+
+  /** How the series are told apart: names at the ends of lines or along them, a legend [{name, text, icon}], or neither. */
+  function naming(option, width, near) {
+    const { named, along } = option.mw, drawn = option.series.filter((s) => !carrier(s));
+    const list = drawn.filter((s) => s.name && (named ? s.type === "line" : !labelled(s)));
+    const direct = { ends: [], along, legend: [] };
+    const beside = near && width >= NARROW;
+    if (drawn.length < 2 || list.length < 2 || (named && beside)) return direct;
+    if (beside && list.length <= 8 && list.every((s) => s.type === "line") && option.xAxis.type !== "category") return { ...direct, ends: list };
+    // A roof that several lines have stays named where it is.
+    const moved = named ? along.filter((a) => !level(a) || along.filter(level).length > 1) : [];
+    const texts = (s) => moved.filter((a) => option.series[a.series] === s).map((a) => a.text);
+    return {
+      ...direct, along: along.filter((a) => !moved.includes(a)),
+      legend: list.map((s) => ({ name: s.name, text: balanced(texts(s).join(", ") || s.name, TEXT, width - 2 * MARGIN - KEY - 5), icon: lineKey(s, option) })),
+    };
+  }
+
+  /** The dashes of a line: the roofs of a legend are told apart by them. */
+  const dashes = (s, option) => DASHES[s.lineStyle?.type === "dashed" ? 1 : option.mw.named ? option.series.indexOf(s) % DASHES.length : 0];
+
+  /** The mark in a legend of a line without dots; that of others is ECharts' own. */
+  function lineKey(s, option) {
+    if (s.type !== "line" || dotted(s, option)) return undefined;
+    let path = "path://";
+    const pattern = dashes(s, option);
+    for (let x = 0, i = 0; x < KEY; x += pattern[i++ % pattern.length]) {
+      if (i % 2 === 0) path += `M${x},0H${Math.min(KEY, x + pattern[i % pattern.length])}V2H${x}Z`;
+    }
+    return path;
   }
 
   /** A text for the end of a bar: in one line, broken at spaces, or none where a word is too wide too. */
@@ -182,15 +220,22 @@
     return broken ?? "";
   }
 
-  function dressed(s, i, option, { room, across }) {
+  /** How high an upright mark goes: to the corner of the roof whose ridge it marks, or all the way. */
+  function topOf(mark, option) {
+    const at = (s) => (option.mw.low && s.type === "line" ? s.data.filter((d) => d[0] === mark.xAxis).map((d) => d[1]) : []);
+    return Math.max(...option.series.flatMap(at));
+  }
+
+  function dressed(s, i, option, { room, across, floor, thick, legend }) {
     const c = hue(i), shape = SYMBOLS[i % SYMBOLS.length];
     const out = { ...s, itemStyle: { color: c, opacity: 1 }, emphasis: { itemStyle: { color: c }, lineStyle: { color: c, width: 2 } } };
     if (carrier(s)) {
       const line = { color: color("muted"), width: 1, type: "dashed" };
+      const ended = (m) => (topOf(m, option) > 0 ? [{ coord: [m.xAxis, floor], name: m.name }, { coord: [m.xAxis, topOf(m, option)] }] : m);
       return {
         ...out, itemStyle: { color: "transparent" }, symbolSize: 0, tooltip: { show: false }, z: 5,
         // ECharts would round marks to two decimals.
-        markLine: s.markLine && { ...s.markLine, precision: -1, silent: true, animation: false, symbol: ["none", "none"], label: { show: false }, lineStyle: line },
+        markLine: s.markLine && { ...s.markLine, data: s.markLine.data.map(ended), precision: -1, silent: true, animation: false, symbol: ["none", "none"], label: { show: false }, lineStyle: line },
         markArea: s.markArea && { ...s.markArea, silent: true, animation: false, itemStyle: { color: color("shade") } },
       };
     }
@@ -201,42 +246,44 @@
         out.itemStyle.decal = { symbol: "rect", symbolSize: 1, color: color("hatch"), rotation: HATCHES[(before - 1) % 4], dashArrayX: [1, 0], dashArrayY: [3, 4] };
       }
       return {
-        ...out, z: 2, barMaxWidth: across ? 34 : 72, barCategoryGap: "30%", emphasis: { itemStyle: out.itemStyle },
+        ...out, z: 2, barMaxWidth: across ? thick : 72, barCategoryGap: "30%", emphasis: { itemStyle: out.itemStyle },
         label: { show: true, position: across ? "right" : "top", ...style("text"), formatter: (p) => fitting(p.value[4] || (many ? "" : p.value[across ? 2 : 3]), room) },
       };
     }
     if (s.type === "scatter") return { ...out, z: 4, symbol: shape, symbolSize: s.data.length > 300 ? DOT : 2 * DOT };
     // Few points are shown as dots; of many, those with a label.
-    const all = s.data.length <= 24 && !option.mw.plain && !s.step;
+    const all = dotted(s, option);
     const some = s.data.some((d) => d[4]);
     return {
-      ...out, z: 3, lineStyle: { color: c, width: 2, ...s.lineStyle }, showSymbol: all || some, showAllSymbol: true, symbolSize: 2 * DOT,
+      ...out, z: 3, lineStyle: { color: c, width: 2, ...s.lineStyle, ...(legend && option.mw.named && { type: dashes(s, option) }) }, showSymbol: all || some, showAllSymbol: true, symbolSize: 2 * DOT,
       symbol: all || !some ? shape : (v) => (v[4] ? shape : "none"),
     };
   }
 
   // --- the whole -------------------------------------------------------------
 
-  /** The rows of a legend. */
-  function legendRows(names, width) {
-    let rows = 1, x = 0;
-    for (const name of names) {
-      const w = wide(name, TEXT) + 30 + GAP;
-      if (x > 0 && x + w > width) [rows, x] = [rows + 1, 0];
-      x += w;
+  /** The height of a legend. */
+  function legendHeight(legend, width) {
+    const rows = [];
+    let x = Infinity;
+    for (const { text } of legend) {
+      const w = wide(text, TEXT) + KEY + 5;
+      if (x + w + GAP > width) [x] = [0, rows.push(0)];
+      rows[rows.length - 1] = Math.max(rows.at(-1), LEGEND + (lines(text) - 1) * 16);
+      x += w + GAP;
     }
-    return rows;
+    return rows.reduce((sum, row) => sum + row, 0);
   }
 
   const titleOf = (option, width) => (option.title.text ? balanced(option.title.text, TITLE * BOLD, width - 2 * MARGIN) : "");
 
   /** The option as ECharts draws it in so many pixels, without the direct labels. */
-  function dress(option, width, height, ends) {
-    const names = naming(option, width, ends);
+  function dress(option, width, height, near) {
+    const names = naming(option, width, near);
     const title = titleOf(option, width);
     let top = MARGIN + (title ? lines(title) * 20 + 8 : 0);
     const legendTop = top;
-    if (names.legend.length > 0) top += legendRows(names.legend, width - 2 * MARGIN) * LEGEND;
+    top += legendHeight(names.legend, width - 2 * MARGIN);
     if (!option.yAxis.name) top += 8;
     const across = option.yAxis.type === "category";
     const bars = option.series.some((s) => s.type === "bar");
@@ -246,10 +293,12 @@
     const wordy = option.mw.along.length > 0 || option.series.some((s) => (s.type !== "bar" && s.data.some((d) => d[4])) || s.markLine?.data.some((m) => m.yAxis !== undefined && m.name));
     const w = width - 60 - right, h = height - top - 50;
     const x = axis(option, "xAxis", w, { bars: bars && across, headroom: 0 });
-    const y = axis(option, "yAxis", across ? width : h, { bars: bars && !across, headroom: wordy && !across ? 2 * 16 : 0 });
+    // On a narrow page level bars take its width, and have their names above them.
+    const thick = Math.min(34, across ? h / option.yAxis.data.length - 36 : 0), above = across && width < NARROW && thick >= 8 ? thick / 2 + 2 : 0;
+    const y = axis(option, "yAxis", across ? width : h, { bars: bars && !across, headroom: wordy && !across ? 2 * 16 : 0, above });
     const upright = option.series.filter((s) => s.type === "bar").length;
     const room = across ? barRoom : upright === 1 ? w / option.series[0].data.length - 6 : Math.min(72, w / (option.xAxis.data?.length ?? 1) * 0.7 / upright);
-    const series = option.series.map((s, i) => dressed(s, i, option, { room, across }));
+    const series = option.series.map((s, i) => dressed(s, i, option, { room, across, floor: y.min, thick: above > 0 ? thick : 34, legend: names.legend.length > 0 }));
     // The axes reach the marks too, and leave room for text above what is highest.
     const reached = series.find(carrier);
     const first = option.series[0].data[0];
@@ -268,7 +317,9 @@
         textStyle: style("text"),
         title: { text: title, left: MARGIN, top: MARGIN, padding: 0, textStyle: { ...style("text", TITLE), fontWeight: "bold", lineHeight: 20 } },
         legend: names.legend.length === 0 ? { show: false } : {
-          show: true, data: names.legend, left: MARGIN, top: legendTop, padding: 0, itemGap: GAP, textStyle: style("text"), inactiveColor: color("muted"), width: width - 2 * MARGIN,
+          show: true, data: names.legend.map(({ name, icon }) => ({ name, icon })), formatter: (name) => names.legend.find((one) => one.name === name).text,
+          left: MARGIN, top: legendTop, padding: 0, itemGap: GAP, itemWidth: KEY, itemHeight: 10, textStyle: { ...style("text"), lineHeight: 16 },
+          inactiveColor: color("muted"), width: width - 2 * MARGIN,
         },
         grid: { left: MARGIN, right, top, bottom: 8, outerBoundsMode: "same", outerBoundsContain: "all" },
         xAxis: x, yAxis: y,
@@ -291,7 +342,7 @@
     const labels = [], drawn = option.series.filter((s) => !carrier(s) && s.type !== "bar");
     for (const s of drawn) {
       let before;
-      const dots = s.type === "scatter" || (s.data.length <= 24 && !option.mw.plain && !s.step);
+      const dots = s.type === "scatter" || dotted(s, option);
       for (const d of s.data) {
         const [x, y] = at(d[0], d[1]);
         if (dots || d[4]) scene.dots.push({ x0: x - DOT, y0: y - DOT, x1: x + DOT, y1: y + DOT });
@@ -303,7 +354,7 @@
     const marks = option.series.filter(carrier).flatMap((s) => s.markLine?.data ?? []);
     for (const m of marks) {
       if (Array.isArray(m)) scene.lines.push([...at(...m[0].coord), ...at(...m[1].coord)]);
-      else if (m.xAxis !== undefined) scene.lines.push([at(m.xAxis, 1)[0], plot.y, at(m.xAxis, 1)[0], y1]);
+      else if (m.xAxis !== undefined) scene.lines.push([at(m.xAxis, 1)[0], topOf(m, option) > 0 ? at(1, topOf(m, option))[1] : plot.y, at(m.xAxis, 1)[0], y1]);
       else scene.lines.push([plot.x, at(1, m.yAxis)[1], x1, at(1, m.yAxis)[1]]);
     }
     // Names beside the ends of lines, moved apart.
@@ -316,18 +367,19 @@
     spread(ends.map((e) => e.y), tall, plot.y - tall / 2, y1 - tall / 2 + 4).forEach((y, i) => {
       labels.push({ ...ends[i], spots: [{ dx: 8, dy: y - ends[i].y, align: "left" }] });
     });
-    for (const a of option.mw.along) labels.push(alongLabel(a, at(...a.from), at(...a.to)));
+    for (const a of names.along) labels.push(alongLabel(a, at(...a.from), at(...a.to)));
     option.series.forEach((s, i) => {
       if (!drawn.includes(s)) return;
       for (const d of s.data.filter((one) => one[4])) {
         const [x, y] = at(d[0], d[1]);
-        const text = wrap(d[4], TEXT, width * 0.3);
-        labels.push({ text, x, y, color: ink(i), spots: around(DOT, TEXT, lines(text)) });
+        const text = wrap(d[4], TEXT, width * 0.3), high = wrap(d[4], TEXT, wide(d[4], TEXT) / 2);
+        const spots = [text, high].flatMap((one) => around(DOT, TEXT, lines(one)).map((spot) => ({ ...spot, text: one })));
+        labels.push({ text, x, y, color: ink(i), spots });
       }
     });
     for (const a of option.mw.asides) {
       const [x, y] = at(...a.at), dx = a.side === "left" ? -8 : 8, align = a.side === "left" ? "right" : "left";
-      labels.push({ text: a.text, x, y, color: color("muted"), spots: [12, 28, 44, 60, 76].map((dy) => ({ dx, dy: -dy, align })) });
+      labels.push({ text: a.text, x, y, color: color("muted"), clear: true, spots: [12, 28, 44, 60, 76].map((dy) => ({ dx, dy: -dy, align })) });
     }
     for (const m of marks.filter((one) => one.name)) {
       const text = wrap(m.name, TEXT, width * 0.3), half = lines(text) * TEXT * LINE_HEIGHT / 2;
@@ -338,22 +390,27 @@
           const down = option.mw.low ? plot.height - dy - 4 : dy;
           spots.push({ dx: 6, dy: down, align: "left" }, { dx: -6, dy: down, align: "right" });
         }
+        // Where uprights crowd, turned as they are.
+        const turned = wide(m.name, TEXT) / 2 + 4, dy = option.mw.low ? plot.height - turned : turned;
+        spots.splice(8, 0, ...[9, -9].map((dx) => ({ dx, dy, align: "center", text: m.name, rotate: Math.PI / 2 })));
         labels.push({ text, x, y: plot.y, color: color("muted"), spots });
       } else {
         for (let dx = 4; dx < plot.width * 0.9; dx += 24) spots.push(...[-half - 2, half + 2].map((dy) => ({ dx: -dx, dy, align: "right" })));
         labels.push({ text, x: x1, y: at(1, m.yAxis)[1], color: color("muted"), spots });
       }
     }
-    return { placed: place(labels, scene), crowded: crowded && !category };
+    const placed = place(labels, scene);
+    const bad = names.along.some((a) => !placed.some((one) => one.label.along === a && !one.crossed));
+    return { placed, crowded: !category && (crowded || bad) };
   }
 
   /** Text on the upper side of a straight line rather than the lower, turned as it is; on a level line at its right end. */
   function alongLabel(a, [x0, y0], [x1, y1]) {
-    const label = { text: a.text, color: ink(a.series), x: (x0 + x1) / 2, y: (y0 + y1) / 2 };
+    const label = { along: a, text: a.text, color: ink(a.series), x: (x0 + x1) / 2, y: (y0 + y1) / 2 };
     if (Math.abs(y0 - y1) < 1) {
-      const folded = a.text.replace(", ", ",\n");
+      const folded = a.text.replace(/, (?=[^,]*$)/, ",\n");
       const spots = (text) => [1, -1].flatMap((up) => [4, 28, 52].map((dx) => ({ dx: -dx, dy: -up * (lines(text) * TEXT * LINE_HEIGHT / 2 + 4), align: "right", text })));
-      return { ...label, x: x1, spots: folded === a.text || wide(a.text, TEXT) < x1 - x0 - 4 ? spots(a.text) : [...spots(folded), ...spots(a.text)] };
+      return { ...label, x: x1, spots: wide(a.text, TEXT) < x1 - x0 - 4 ? [...spots(a.text), ...spots(folded)] : [...spots(folded), ...spots(a.text)] };
     }
     const angle = Math.atan2(y0 - y1, x1 - x0), off = 0.9 * TEXT;
     const spots = [0.5, 0.4, 0.6, 0.3, 0.7, 0.8, 0.2].flatMap((t) => [1, -1].map((side) => ({
@@ -364,10 +421,10 @@
 
   function element({ label, spot }) {
     return {
-      type: "text", silent: true, z: 100, x: label.x + spot.dx, y: label.y + spot.dy, rotation: label.rotate ?? 0,
+      type: "text", silent: true, z: 100, x: label.x + spot.dx, y: label.y + spot.dy, rotation: spot.rotate ?? label.rotate ?? 0,
       style: {
         text: spot.text ?? label.text, fill: label.color, stroke: color("paper"), lineWidth: 3, fontSize: TEXT, fontFamily: FONT,
-        align: label.rotate ? "center" : spot.align, verticalAlign: "middle", lineHeight: Math.round(TEXT * LINE_HEIGHT),
+        align: label.rotate ?? spot.rotate ? "center" : spot.align, verticalAlign: "middle", lineHeight: Math.round(TEXT * LINE_HEIGHT),
       },
     };
   }
@@ -380,12 +437,12 @@
    * @returns {object[]} the direct labels: {label, spot, boxes}
    */
   function draw(chart, option, width, height) {
-    for (const ends of [true, false]) {
-      const { option: full, names } = dress(option, width, height, ends);
+    for (const near of [true, false]) {
+      const { option: full, names } = dress(option, width, height, near);
       chart.setOption(full, { notMerge: true });
       const plot = chart.getModel().getComponent("grid").coordinateSystem.getRect();
       const { placed, crowded } = labelsOf(option, names, chart, plot, width);
-      if (crowded && ends) continue; // the lines end too close together: a legend tells which is whose
+      if (crowded && near) continue; // names would not stand clear beside their lines: a legend tells which is whose
       chart.setOption({ graphic: { elements: placed.map(element) } });
       return placed;
     }
@@ -395,7 +452,7 @@
   /** How high the figure is at a width: as at its own, and the lines that its title and legend take more. */
   function heightAt(option, width, own) {
     if (width >= own.width) return own.height;
-    const extra = (w) => lines(titleOf(option, w)) * 20 + legendRows(naming(option, w, true).legend, w - 2 * MARGIN) * LEGEND;
+    const extra = (w) => lines(titleOf(option, w)) * 20 + legendHeight(naming(option, w, true).legend, w - 2 * MARGIN);
     return own.height + Math.max(0, extra(width) - extra(own.width));
   }
 

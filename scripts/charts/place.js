@@ -1,11 +1,13 @@
 // Where direct labels stand. ECharts lays out all else of a figure; of its own
 // labels two ridges', or a dot's and the name of a roof, lie on each other.
 //
-// A label is {text, x, y, spots, rotate, must}: its text, the pixel that it
+// A label is {text, x, y, spots, rotate, must, clear}: its text, the pixel that it
 // belongs to, and where it may stand, best first, each {dx, dy, align, text}: the
 // offset from the pixel, which side of the text is there ("left", "center",
-// "right"), and the text if it has other lines. A rotated label is centred on its
-// spot. All is plain geometry in pixels, y downwards.
+// "right"), the text if it has other lines, and its angle if it has another. A
+// turned label is centred on its spot. One that must be there may cover another,
+// and one that is to be clear is hidden rather than crossed. All is plain geometry in
+// pixels, y downwards.
 (function (root) {
   "use strict";
 
@@ -79,7 +81,8 @@
     const text = spot.text ?? label.text;
     const w = wide(text, size), h = lines(text) * size * LINE_HEIGHT;
     const x = label.x + spot.dx, y = label.y + spot.dy;
-    if (!label.rotate) {
+    const turn = spot.rotate ?? label.rotate;
+    if (!turn) {
       const left = x - { left: 0, center: w / 2, right: w }[spot.align];
       return [{ x0: left, y0: y - h / 2, x1: left + w, y1: y + h / 2 }];
     }
@@ -88,14 +91,14 @@
     const half = 0.4 * h, count = Math.max(1, Math.ceil(w / (2 * half)));
     return Array.from({ length: count }, (_, i) => {
       const t = w * ((i + 0.5) / count - 0.5);
-      const cx = x + t * Math.cos(label.rotate), cy = y - t * Math.sin(label.rotate);
+      const cx = x + t * Math.cos(turn), cy = y - t * Math.sin(turn);
       return { x0: cx - half, y0: cy - half, x1: cx + half, y1: cy + half };
     });
   }
 
   // What it costs to be where a label should not be: for each square pixel of it,
   // each pixel of a crossed line, and each step down the list of spots.
-  const COST = { outside: 40, label: 40, dot: 30, line: 4, spot: 3 };
+  const COST = { outside: 40, label: 40, dot: 30, line: 20, spot: 3 };
 
   /**
    * Chooses a spot for each label, in order, and hides those that would cover
@@ -104,7 +107,7 @@
    * @param {object[]} labels
    * @param {{frame: object, dots: object[], lines: number[][], size: number}} scene
    *   the box to stay inside, boxes and lines to keep clear of, the font's size
-   * @returns {object[]} of each label that is shown: {label, spot, boxes}
+   * @returns {object[]} of each label that is shown: {label, spot, boxes, crossed}
    */
   function place(labels, scene) {
     const placed = [], taken = [];
@@ -112,7 +115,7 @@
       let best = { cost: Infinity };
       label.spots.forEach((spot, rank) => {
         const own = boxes(label, spot, scene.size);
-        let cost = rank * COST.spot, cover = 0; // of other labels and of what is outside
+        let cost = rank * COST.spot, cover = 0, crossed = 0; // cover: of other labels, and of what is outside
         for (const box of own) {
           cover += outside(box, scene.frame);
           cost += outside(box, scene.frame) * COST.outside;
@@ -121,13 +124,16 @@
             cost += shared(box, grown(other, APART, 0)) * COST.label;
           }
           for (const dot of scene.dots) cost += shared(box, dot) * COST.dot;
-          for (const line of scene.lines) cost += crossing(grown(box, 1), line) * COST.line;
+          for (const line of scene.lines) {
+            cost += crossing(grown(box, 1), line) * COST.line;
+            crossed += crossing(box, line);
+          }
         }
-        if (cost < best.cost) best = { cost, cover, spot, boxes: own };
+        if (cost < best.cost) best = { cost, cover, crossed, spot, boxes: own };
       });
-      if (!best.spot || (best.cover > 4 && !label.must)) continue;
+      if (!best.spot || (best.cover > 4 && !label.must) || (best.crossed > 0 && label.clear)) continue;
       taken.push(...best.boxes);
-      placed.push({ label, spot: best.spot, boxes: best.boxes });
+      placed.push({ label, spot: best.spot, boxes: best.boxes, crossed: best.crossed > 0 });
     }
     return placed;
   }
@@ -135,13 +141,15 @@
   /** Spots round a dot: right, left, above, below, the corners, and further out. */
   function around(radius, size, count) {
     const up = count * size * LINE_HEIGHT / 2;
-    return [4, 12, 24, 40].map((more) => radius + more).flatMap((r) => [
+    return [4, 12, 24, 40, 60].map((more) => radius + more).flatMap((r) => [
       { dx: r, dy: 0, align: "left" }, { dx: -r, dy: 0, align: "right" },
       { dx: 0, dy: -r - up, align: "center" }, { dx: 0, dy: r + up, align: "center" },
       ...[-1, 1].flatMap((side) => [
         { dx: 0.7 * r, dy: side * (0.7 * r + up / 2), align: "left" }, { dx: -0.7 * r, dy: side * (0.7 * r + up / 2), align: "right" },
       ]),
-      ...[-1, 1].flatMap((side) => [{ dx: 0, dy: side * (r + up), align: "right" }, { dx: 0, dy: side * (r + up), align: "left" }]),
+      ...[0, 1.5].flatMap((back) => [-1, 1].flatMap((side) => [
+        { dx: back * r, dy: side * (r + up), align: "right" }, { dx: -back * r, dy: side * (r + up), align: "left" },
+      ])),
     ]);
   }
 

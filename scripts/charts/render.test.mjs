@@ -83,7 +83,7 @@ describe("the picture", () => {
       // The title stands in it, in as many lines as it takes, and all colours are of the palette.
       const text = [...svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map((m) => m[1]).join(" ").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
       assert.ok(text.includes(option.title.text.replace(/\s+/g, " ")), `no title in ${text}`);
-      assert.doesNotMatch(svg.replace(/<clipPath.*?<\/clipPath>|<path d="M0 7L25 7"[^>]*>/gs, ""), /(fill|stroke)="(#|rgb)/);
+      assert.doesNotMatch(svg.replace(/<clipPath.*?<\/clipPath>|<path d="M0 5L25 5"[^>]*>/gs, ""), /(fill|stroke)="(#|rgb)/);
     });
   }
 
@@ -197,31 +197,45 @@ function meet(p, q) {
   return true;
 }
 
-/** What is wrong with the texts of a picture: two that overlap, or one that is cut. */
+/** The marks of an SVG, upright and level, as thin quadrilaterals. */
+function lines(svg) {
+  return [...svg.matchAll(/<path d="M([-\d.]+) ([-\d.]+)L([-\d.]+) ([-\d.]+)"[^>]*stroke="var\(--mw-muted\)"/g)].map(([, ...ends]) => {
+    const [x0, y0, x1, y1] = ends.map(Number);
+    return { upright: x0 === x1, quad: [[x0 - 0.5, y0 - 0.5], [x1 + 0.5, y0 - 0.5], [x1 + 0.5, y1 + 0.5], [x0 - 0.5, y1 + 0.5]] };
+  });
+}
+
+/** What is wrong with the texts of a picture: two that overlap, one that is cut, or one that a mark crosses. */
 function troubles(svg, width, height) {
-  const all = texts(svg);
+  const all = texts(svg), marks = lines(svg);
   return all.flatMap((one, i) => [
     ...all.slice(i + 1).filter((other) => meet(one.quad, other.quad)).map((other) => `"${one.text}" lies on "${other.text}"`),
+    ...marks.filter(({ quad }) => meet(one.quad, quad)).map(({ upright }) => `"${one.text}" is crossed by ${upright ? "an upright" : "a level"} line`),
     ...(one.quad.some(([x, y]) => x < -1 || x > width + 1 || y < -1 || y > height + 1) ? [`"${one.text}" is cut`] : []),
   ]);
 }
 
 describe("the places of texts", () => {
   for (const [name, own] of Object.entries(figures)) {
-    test(`of ${name}: none overlaps another or is cut, at any width`, () => {
-      for (const width of [own.width, 560, 360]) {
-        if (width > own.width) continue;
+    test(`of ${name}: none overlaps another, is cut or crossed, or is hidden but where dots crowd, at any width`, () => {
+      const labels = own.option.series.flatMap((s) => (s.type === "bar" ? [] : s.data.filter((d) => d[4]).map((d) => d[4].replace(/\s+/g, " "))));
+      for (const width of [own.width, 560, 360].filter((w) => w <= own.width)) {
         const height = picture.heightAt(own.option, width, own);
-        assert.deepEqual(troubles(render(own.option, frame(name, width, height)), width, height), [], `${width} pixels wide`);
+        const svg = render(own.option, frame(name, width, height)), words = texts(svg).map(({ text }) => text).join(" ");
+        assert.deepEqual(troubles(svg, width, height), [], `${width} pixels wide`);
+        const hidden = labels.filter((label) => !words.includes(label));
+        assert.ok(hidden.length <= (name.startsWith("crowd") ? 3 : 0), `${width} pixels wide: ${hidden}`);
       }
     });
   }
 
-  test("that overlap or are cut are seen", () => {
+  test("that overlap, are cut or crossed are seen", () => {
     const text = (x, words, more = "") => `<text transform="translate(${x} 50)"${more}>${words}</text>`;
     assert.equal(troubles(text(10, "a long text") + text(30, "another"), 200, 100).length, 1);
     assert.equal(troubles(text(180, "a long text"), 200, 100).length, 1);
     assert.deepEqual(troubles(text(10, "short") + text(100, "another"), 200, 100), []);
+    const mark = (x) => `<path d="M${x} 90L${x} 10" fill="none" stroke="var(--mw-muted)" stroke-dasharray="4,2"></path>`;
+    assert.deepEqual(troubles(text(10, "short") + mark(20) + mark(60), 200, 100), ['"short" is crossed by an upright line']);
     assert.equal(troubles(text(50, "a long text") + '<text transform="matrix(0.7,-0.7,0.7,0.7,60,80)">a long text too</text>', 200, 100).length, 1);
   });
 
@@ -229,17 +243,6 @@ describe("the places of texts", () => {
     const first = render(options["upright-bars"], frame("b"));
     echarts.setPlatformAPI({ measureText: (text) => ({ width: 100 * text.length }) });
     assert.equal(render(options["upright-bars"], frame("b")), first);
-  });
-
-  test("hide no label of a figure but where dots crowd", () => {
-    for (const [name, { option, width, height }] of Object.entries(figures)) {
-      const wanted = option.series.flatMap((s) => (s.type === "bar" ? [] : s.data.filter((d) => d[4]))).length;
-      charted(option, width, height, (_, placed) => {
-        const texts = placed.map(({ label, spot }) => (spot.text ?? label.text).replace(/\s+/g, " "));
-        const there = option.series.flatMap((s) => (s.type === "bar" ? [] : s.data.filter((d) => d[4] && texts.includes(d[4].replace(/\s+/g, " "))))).length;
-        assert.ok(there >= wanted - (name.startsWith("crowd") ? 3 : 0), `${name}: ${there} of ${wanted} labels`);
-      });
-    }
   });
 
   test("at the ends of lines, or in a legend where those meet or there is no room", () => {
@@ -405,7 +408,7 @@ describe("the house style", () => {
     const along = (one) => words.some((word) => word.startsWith(`${one.name}, peak `)) || words.some((word) => /, [\d.]+ .?B\/s$/.test(word) && one.name.startsWith(word.replace(/, [^,]*$/, "")));
     const style = (one, key) => JSON.stringify(key(one) ?? null);
     if (a.type !== b.type) return "kind";
-    if ((a.lineStyle?.type ?? "solid") !== (b.lineStyle?.type ?? "solid")) return "dashes";
+    if (style(a, (s) => s.lineStyle?.type ?? "solid") !== style(b, (s) => s.lineStyle?.type ?? "solid")) return "dashes";
     if (a.type === "bar") return style(a, (s) => s.itemStyle.decal) !== style(b, (s) => s.itemStyle.decal) && "hatching";
     if (direct(a) && direct(b)) return "names";
     if (along(a) && along(b)) return "names along the lines";
