@@ -100,7 +100,7 @@ const openBLASName = "OpenBLAS"
 
 // job returns a case for what the helper can do of a job.
 func (b *openBLAS) job(j job, threads int) (bench.Case, error) {
-	done := 0 // calls
+	done, short := 0, true // calls, and whether one takes less than a turn
 	run := func(calls int) (time.Duration, error) {
 		var seconds, got float64
 		err := b.ask([]any{&seconds, &got}, "run %d", calls)
@@ -113,10 +113,13 @@ func (b *openBLAS) job(j job, threads int) (bench.Case, error) {
 	timed := func(calls int) (d time.Duration, err error) {
 		err = b.turn(func() error {
 			// A call that is not timed wakes the threads and gets the caches back.
-			if _, err := run(1); err != nil {
-				return err
+			if short {
+				if _, err := run(1); err != nil {
+					return err
+				}
 			}
 			d, err = run(calls)
+			short = d < turn*time.Duration(calls)
 			return err
 		})
 		return d, err

@@ -121,11 +121,15 @@ func allShapes(quick bool, cores int) []shape {
 
 // options say how long a shape is measured.
 func options(quick bool) bench.Options {
+	o := bench.Options{MinTime: turn, Samples: 5, Time: 2500 * time.Millisecond, SpreadLimit: spread}
 	if quick {
-		return bench.Options{MinTime: 30 * time.Millisecond, Samples: 5, Time: 800 * time.Millisecond, SpreadLimit: spread}
+		o.Time = 800 * time.Millisecond
 	}
-	return bench.Options{MinTime: 30 * time.Millisecond, Samples: 9, Time: 2500 * time.Millisecond, SpreadLimit: spread}
+	return o
 }
+
+// turn is how long a turn takes at least.
+const turn = 30 * time.Millisecond
 
 // A meter measures shapes.
 type meter struct {
