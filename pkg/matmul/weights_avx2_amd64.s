@@ -28,7 +28,7 @@ loop:
 	RET
 
 // func dotFloat32AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·dotFloat32AVX2(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
@@ -61,6 +61,8 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
 	VMOVUPS      (DX), Y8
 	VMOVUPS      32(DX), Y9
 	VFMADD231PS  (BX), Y8, Y0
@@ -160,6 +162,8 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
 	VMOVUPS      (DX), Y8
 	VMOVUPS      32(DX), Y9
 	VFMADD231PS  (BX), Y8, Y0
@@ -225,6 +229,8 @@ m1:
 	MOVQ   blocks+0(FP), R12
 
 m1loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
 	VMOVUPS      (DX), Y4
 	VMOVUPS      32(DX), Y5
 	VFMADD231PS  (BX), Y4, Y0
@@ -290,7 +296,7 @@ loop:
 	RET
 
 // func dotBFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·dotBFloat16AVX2(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
@@ -323,6 +329,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
+	PREFETCHT0   8192(DX)
 	VPMOVZXWD    (DX), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VPMOVZXWD    16(DX), Y9
@@ -426,6 +433,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
+	PREFETCHT0   8192(DX)
 	VPMOVZXWD    (DX), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VPMOVZXWD    16(DX), Y9
@@ -495,6 +503,7 @@ m1:
 	MOVQ   blocks+0(FP), R12
 
 m1loop:
+	PREFETCHT0   8192(DX)
 	VPMOVZXWD    (DX), Y4
 	VPSLLD       $0x10, Y4, Y4
 	VPMOVZXWD    16(DX), Y5
@@ -560,7 +569,7 @@ loop:
 	RET
 
 // func dotFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, F16C, FMA3
+// Requires: AVX, F16C, FMA3, MMX+
 TEXT ·dotFloat16AVX2(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
@@ -593,6 +602,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
+	PREFETCHT0   8192(DX)
 	VCVTPH2PS    (DX), Y8
 	VCVTPH2PS    16(DX), Y9
 	VFMADD231PS  (BX), Y8, Y0
@@ -692,6 +702,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
+	PREFETCHT0   8192(DX)
 	VCVTPH2PS    (DX), Y8
 	VCVTPH2PS    16(DX), Y9
 	VFMADD231PS  (BX), Y8, Y0
@@ -757,6 +768,7 @@ m1:
 	MOVQ   blocks+0(FP), R12
 
 m1loop:
+	PREFETCHT0   8192(DX)
 	VCVTPH2PS    (DX), Y4
 	VCVTPH2PS    16(DX), Y5
 	VFMADD231PS  (BX), Y4, Y0
@@ -828,7 +840,7 @@ loop:
 	RET
 
 // func dotQ8_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ8_0AVX2(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
@@ -861,6 +873,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
+	PREFETCHT0   8192(DX)
 	VPBROADCASTW (DX), X15
 	VCVTPH2PS    X15, Y15
 	VPMOVSXBD    2(DX), Y8
@@ -970,6 +983,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
+	PREFETCHT0   8192(DX)
 	VPBROADCASTW (DX), X15
 	VCVTPH2PS    X15, Y15
 	VPMOVSXBD    2(DX), Y8
@@ -1045,6 +1059,7 @@ m1:
 	MOVQ   blocks+0(FP), R12
 
 m1loop:
+	PREFETCHT0   8192(DX)
 	VPBROADCASTW (DX), X15
 	VCVTPH2PS    X15, Y15
 	VPMOVSXBD    2(DX), Y4
@@ -1154,7 +1169,7 @@ DATA eight<>+28(SB)/4, $0x00000008
 GLOBL eight<>(SB), RODATA|NOPTR, $32
 
 // func dotQ4_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ4_0AVX2(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
@@ -1189,6 +1204,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
+	PREFETCHT0   8192(DX)
 	VPBROADCASTW (DX), X15
 	VCVTPH2PS    X15, Y15
 	VPMOVZXBD    2(DX), Y12
@@ -1304,6 +1320,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
+	PREFETCHT0   8192(DX)
 	VPBROADCASTW (DX), X15
 	VCVTPH2PS    X15, Y15
 	VPMOVZXBD    2(DX), Y12
@@ -1385,6 +1402,7 @@ m1:
 	MOVQ   blocks+0(FP), R12
 
 m1loop:
+	PREFETCHT0   8192(DX)
 	VPBROADCASTW (DX), X15
 	VCVTPH2PS    X15, Y15
 	VPMOVZXBD    2(DX), Y12
@@ -1477,7 +1495,7 @@ loop:
 	RET
 
 // func dotQ4_1AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ4_1AVX2(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
@@ -1511,6 +1529,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
+	PREFETCHT0   8192(DX)
 	VPBROADCASTD (DX), X14
 	VCVTPH2PS    X14, Y14
 	VMOVSLDUP    Y14, Y15
@@ -1624,6 +1643,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
+	PREFETCHT0   8192(DX)
 	VPBROADCASTD (DX), X14
 	VCVTPH2PS    X14, Y14
 	VMOVSLDUP    Y14, Y15
@@ -1703,6 +1723,7 @@ m1:
 	MOVQ   blocks+0(FP), R12
 
 m1loop:
+	PREFETCHT0   8192(DX)
 	VPBROADCASTD (DX), X14
 	VCVTPH2PS    X14, Y14
 	VMOVSLDUP    Y14, Y15
@@ -2629,7 +2650,7 @@ m1b1store:
 	RET
 
 // func dotInt8Q8_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotInt8Q8_0AVX2(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
@@ -2656,6 +2677,8 @@ m2:
 	JLT    m2last
 
 m2loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
 	VMOVDQU      2(DX), Y13
 	VPABSB       Y13, Y14
 	VPBROADCASTW (DX), X15
@@ -2765,6 +2788,8 @@ m1:
 	JLT    m1last
 
 m1loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
 	VMOVDQU      2(DX), Y13
 	VPABSB       Y13, Y14
 	VPBROADCASTW (DX), X15
@@ -2789,6 +2814,8 @@ m1loop:
 	VFMADD231PS  Y2, Y4, Y1
 	ADDQ         $+68, DX
 	ADDQ         $+256, BX
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
 	VMOVDQU      2(DX), Y13
 	VPABSB       Y13, Y14
 	VPBROADCASTW (DX), X15
@@ -2820,6 +2847,8 @@ m1last:
 	ADDQ         $0x04, R12
 	CMPQ         R12, $0x02
 	JLT          m1single
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
 	VMOVDQU      2(DX), Y13
 	VPABSB       Y13, Y14
 	VPBROADCASTW (DX), X15
@@ -2897,7 +2926,7 @@ DATA ones<>+28(SB)/4, $0x00010001
 GLOBL ones<>(SB), RODATA|NOPTR, $32
 
 // func dotInt8Q4_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotInt8Q4_0AVX2(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
@@ -2925,6 +2954,7 @@ m2:
 	JLT    m2last
 
 m2loop:
+	PREFETCHT0   8192(DX)
 	VMOVDQU      2(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3034,6 +3064,7 @@ m1:
 	JLT    m1last
 
 m1loop:
+	PREFETCHT0   8192(DX)
 	VMOVDQU      2(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3060,6 +3091,7 @@ m1loop:
 	VFMADD231PS  Y2, Y4, Y1
 	ADDQ         $+36, DX
 	ADDQ         $+256, BX
+	PREFETCHT0   8192(DX)
 	VMOVDQU      2(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3093,6 +3125,7 @@ m1last:
 	ADDQ         $0x04, R12
 	CMPQ         R12, $0x02
 	JLT          m1single
+	PREFETCHT0   8192(DX)
 	VMOVDQU      2(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3173,7 +3206,7 @@ DATA fifteens<>+28(SB)/4, $0x0f0f0f0f
 GLOBL fifteens<>(SB), RODATA|NOPTR, $32
 
 // func dotInt8Q4_1AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotInt8Q4_1AVX2(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
@@ -3203,6 +3236,7 @@ m2:
 	JLT    m2last
 
 m2loop:
+	PREFETCHT0   8192(DX)
 	VMOVDQU      4(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3322,6 +3356,7 @@ m1:
 	JLT    m1last
 
 m1loop:
+	PREFETCHT0   8192(DX)
 	VMOVDQU      4(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3352,6 +3387,7 @@ m1loop:
 	VFMADD231PS  224(BX), Y14, Y3
 	ADDQ         $+40, DX
 	ADDQ         $+256, BX
+	PREFETCHT0   8192(DX)
 	VMOVDQU      4(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3389,6 +3425,7 @@ m1last:
 	ADDQ         $0x04, R12
 	CMPQ         R12, $0x02
 	JLT          m1single
+	PREFETCHT0   8192(DX)
 	VMOVDQU      4(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13

@@ -24,7 +24,7 @@ loop:
 	RET
 
 // func dotFloat32AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dotFloat32AVX512(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
@@ -59,6 +59,8 @@ m8:
 	MOVQ   blocks+0(FP), R12
 
 m8loop:
+	PREFETCHT0    8192(DX)
+	PREFETCHT0    8256(DX)
 	VMOVUPS       (DX), Z8
 	VFMADD231PS   (BX), Z8, Z0
 	VFMADD231PS   (BX)(SI*1), Z8, Z1
@@ -219,6 +221,8 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
+	PREFETCHT0    8192(DX)
+	PREFETCHT0    8256(DX)
 	VMOVUPS       (DX), Z8
 	VFMADD231PS   (BX), Z8, Z0
 	VFMADD231PS   (BX)(SI*1), Z8, Z2
@@ -312,6 +316,8 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
+	PREFETCHT0    8192(DX)
+	PREFETCHT0    8256(DX)
 	VMOVUPS       (DX), Z4
 	VFMADD231PS   (BX), Z4, Z0
 	VFMADD231PS   (BX)(SI*1), Z4, Z2
@@ -373,12 +379,16 @@ m1:
 	JLT    m1last
 
 m1loop:
+	PREFETCHT0  8192(DX)
+	PREFETCHT0  8256(DX)
 	VMOVUPS     (DX), Z4
 	VFMADD231PS (BX), Z4, Z0
 	VMOVUPS     64(DX), Z4
 	VFMADD231PS 64(BX), Z4, Z1
 	ADDQ        $+128, DX
 	ADDQ        $+128, BX
+	PREFETCHT0  8192(DX)
+	PREFETCHT0  8256(DX)
 	VMOVUPS     (DX), Z4
 	VFMADD231PS (BX), Z4, Z2
 	VMOVUPS     64(DX), Z4
@@ -391,6 +401,8 @@ m1loop:
 m1last:
 	ADDQ        $0x02, R12
 	JEQ         m1sum
+	PREFETCHT0  8192(DX)
+	PREFETCHT0  8256(DX)
 	VMOVUPS     (DX), Z4
 	VFMADD231PS (BX), Z4, Z0
 	VMOVUPS     64(DX), Z4
@@ -448,7 +460,7 @@ loop:
 	RET
 
 // func dotBFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dotBFloat16AVX512(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
@@ -483,6 +495,7 @@ m8:
 	MOVQ   blocks+0(FP), R12
 
 m8loop:
+	PREFETCHT0    8192(DX)
 	VPMOVZXWD     (DX), Z8
 	VPSLLD        $0x10, Z8, Z8
 	VFMADD231PS   (BX), Z8, Z0
@@ -645,6 +658,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
+	PREFETCHT0    8192(DX)
 	VPMOVZXWD     (DX), Z8
 	VPSLLD        $0x10, Z8, Z8
 	VFMADD231PS   (BX), Z8, Z0
@@ -740,6 +754,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
+	PREFETCHT0    8192(DX)
 	VPMOVZXWD     (DX), Z4
 	VPSLLD        $0x10, Z4, Z4
 	VFMADD231PS   (BX), Z4, Z0
@@ -803,6 +818,7 @@ m1:
 	JLT    m1last
 
 m1loop:
+	PREFETCHT0  8192(DX)
 	VPMOVZXWD   (DX), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (BX), Z4, Z0
@@ -811,6 +827,7 @@ m1loop:
 	VFMADD231PS 64(BX), Z4, Z1
 	ADDQ        $+64, DX
 	ADDQ        $+128, BX
+	PREFETCHT0  8192(DX)
 	VPMOVZXWD   (DX), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (BX), Z4, Z2
@@ -825,6 +842,7 @@ m1loop:
 m1last:
 	ADDQ        $0x02, R12
 	JEQ         m1sum
+	PREFETCHT0  8192(DX)
 	VPMOVZXWD   (DX), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (BX), Z4, Z0
@@ -882,7 +900,7 @@ loop:
 	RET
 
 // func dotFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dotFloat16AVX512(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
@@ -917,6 +935,7 @@ m8:
 	MOVQ   blocks+0(FP), R12
 
 m8loop:
+	PREFETCHT0    8192(DX)
 	VCVTPH2PS     (DX), Z8
 	VFMADD231PS   (BX), Z8, Z0
 	VFMADD231PS   (BX)(SI*1), Z8, Z1
@@ -1077,6 +1096,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
+	PREFETCHT0    8192(DX)
 	VCVTPH2PS     (DX), Z8
 	VFMADD231PS   (BX), Z8, Z0
 	VFMADD231PS   (BX)(SI*1), Z8, Z2
@@ -1170,6 +1190,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
+	PREFETCHT0    8192(DX)
 	VCVTPH2PS     (DX), Z4
 	VFMADD231PS   (BX), Z4, Z0
 	VFMADD231PS   (BX)(SI*1), Z4, Z2
@@ -1231,12 +1252,14 @@ m1:
 	JLT    m1last
 
 m1loop:
+	PREFETCHT0  8192(DX)
 	VCVTPH2PS   (DX), Z4
 	VFMADD231PS (BX), Z4, Z0
 	VCVTPH2PS   32(DX), Z4
 	VFMADD231PS 64(BX), Z4, Z1
 	ADDQ        $+64, DX
 	ADDQ        $+128, BX
+	PREFETCHT0  8192(DX)
 	VCVTPH2PS   (DX), Z4
 	VFMADD231PS (BX), Z4, Z2
 	VCVTPH2PS   32(DX), Z4
@@ -1249,6 +1272,7 @@ m1loop:
 m1last:
 	ADDQ        $0x02, R12
 	JEQ         m1sum
+	PREFETCHT0  8192(DX)
 	VCVTPH2PS   (DX), Z4
 	VFMADD231PS (BX), Z4, Z0
 	VCVTPH2PS   32(DX), Z4
@@ -1310,7 +1334,7 @@ loop:
 	RET
 
 // func dotQ8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX2, AVX512F
+// Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·dotQ8_0AVX512(SB), NOSPLIT, $0-73
 	MOVQ x+32(FP), BX
 	MOVQ ldx+40(FP), SI
@@ -1345,6 +1369,7 @@ m8:
 	MOVQ   blocks+0(FP), R12
 
 m8loop:
+	PREFETCHT0    8192(DX)
 	VPBROADCASTW  (DX), Y31
 	VCVTPH2PS     Y31, Z31
 	VPMOVSXBD     2(DX), Z8
@@ -1511,6 +1536,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
+	PREFETCHT0    8192(DX)
 	VPBROADCASTW  (DX), Y31
 	VCVTPH2PS     Y31, Z31
 	VPMOVSXBD     2(DX), Z8
@@ -1610,6 +1636,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
+	PREFETCHT0    8192(DX)
 	VPBROADCASTW  (DX), Y31
 	VCVTPH2PS     Y31, Z31
 	VPMOVSXBD     2(DX), Z4
@@ -1677,6 +1704,7 @@ m1:
 	JLT    m1last
 
 m1loop:
+	PREFETCHT0   8192(DX)
 	VPBROADCASTW (DX), Y31
 	VCVTPH2PS    Y31, Z31
 	VPMOVSXBD    2(DX), Z4
@@ -1689,6 +1717,7 @@ m1loop:
 	VFMADD231PS  64(BX), Z4, Z1
 	ADDQ         $+34, DX
 	ADDQ         $+128, BX
+	PREFETCHT0   8192(DX)
 	VPBROADCASTW (DX), Y31
 	VCVTPH2PS    Y31, Z31
 	VPMOVSXBD    2(DX), Z4
@@ -1707,6 +1736,7 @@ m1loop:
 m1last:
 	ADDQ         $0x02, R12
 	JEQ          m1sum
+	PREFETCHT0   8192(DX)
 	VPBROADCASTW (DX), Y31
 	VCVTPH2PS    Y31, Z31
 	VPMOVSXBD    2(DX), Z4
@@ -1792,7 +1822,7 @@ DATA from8<>+60(SB)/4, $0x40e00000
 GLOBL from8<>(SB), RODATA|NOPTR, $64
 
 // func dotQ4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX2, AVX512F
+// Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·dotQ4_0AVX512(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
@@ -1828,6 +1858,7 @@ m8:
 	MOVQ   blocks+0(FP), R12
 
 m8loop:
+	PREFETCHT0    8192(DX)
 	VPBROADCASTW  (DX), Y31
 	VCVTPH2PS     Y31, Z31
 	VMULPS        Z29, Z31, Z31
@@ -1993,6 +2024,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
+	PREFETCHT0    8192(DX)
 	VPBROADCASTW  (DX), Y31
 	VCVTPH2PS     Y31, Z31
 	VMULPS        Z29, Z31, Z31
@@ -2091,6 +2123,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
+	PREFETCHT0    8192(DX)
 	VPBROADCASTW  (DX), Y31
 	VCVTPH2PS     Y31, Z31
 	VMULPS        Z29, Z31, Z31
@@ -2157,6 +2190,7 @@ m1:
 	JLT    m1last
 
 m1loop:
+	PREFETCHT0   8192(DX)
 	VPBROADCASTW (DX), Y31
 	VCVTPH2PS    Y31, Z31
 	VMULPS       Z29, Z31, Z31
@@ -2168,6 +2202,7 @@ m1loop:
 	VFMADD231PS  64(BX), Z4, Z1
 	ADDQ         $+18, DX
 	ADDQ         $+128, BX
+	PREFETCHT0   8192(DX)
 	VPBROADCASTW (DX), Y31
 	VCVTPH2PS    Y31, Z31
 	VMULPS       Z29, Z31, Z31
@@ -2185,6 +2220,7 @@ m1loop:
 m1last:
 	ADDQ         $0x02, R12
 	JEQ          m1sum
+	PREFETCHT0   8192(DX)
 	VPBROADCASTW (DX), Y31
 	VCVTPH2PS    Y31, Z31
 	VMULPS       Z29, Z31, Z31
@@ -2271,7 +2307,7 @@ DATA from0<>+60(SB)/4, $0x41700000
 GLOBL from0<>(SB), RODATA|NOPTR, $64
 
 // func dotQ4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX2, AVX512F
+// Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·dotQ4_1AVX512(SB), NOSPLIT, $0-73
 	MOVQ    x+32(FP), BX
 	MOVQ    ldx+40(FP), SI
@@ -2307,6 +2343,7 @@ m8:
 	MOVQ   blocks+0(FP), R12
 
 m8loop:
+	PREFETCHT0    8192(DX)
 	VPBROADCASTD  (DX), Y30
 	VCVTPH2PS     Y30, Z30
 	VMOVSLDUP     Z30, Z31
@@ -2474,6 +2511,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
+	PREFETCHT0    8192(DX)
 	VPBROADCASTD  (DX), Y30
 	VCVTPH2PS     Y30, Z30
 	VMOVSLDUP     Z30, Z31
@@ -2574,6 +2612,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
+	PREFETCHT0    8192(DX)
 	VPBROADCASTD  (DX), Y30
 	VCVTPH2PS     Y30, Z30
 	VMOVSLDUP     Z30, Z31
@@ -2642,6 +2681,7 @@ m1:
 	JLT    m1last
 
 m1loop:
+	PREFETCHT0   8192(DX)
 	VPBROADCASTD (DX), Y30
 	VCVTPH2PS    Y30, Z30
 	VMOVSLDUP    Z30, Z31
@@ -2655,6 +2695,7 @@ m1loop:
 	VFMADD231PS  64(BX), Z4, Z1
 	ADDQ         $+20, DX
 	ADDQ         $+128, BX
+	PREFETCHT0   8192(DX)
 	VPBROADCASTD (DX), Y30
 	VCVTPH2PS    Y30, Z30
 	VMOVSLDUP    Z30, Z31
@@ -2674,6 +2715,7 @@ m1loop:
 m1last:
 	ADDQ         $0x02, R12
 	JEQ          m1sum
+	PREFETCHT0   8192(DX)
 	VPBROADCASTD (DX), Y30
 	VCVTPH2PS    Y30, Z30
 	VMOVSLDUP    Z30, Z31
@@ -5600,7 +5642,7 @@ m1b1store:
 	RET
 
 // func dotInt8Q8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·dotInt8Q8_0AVX512(SB), NOSPLIT, $0-73
 	MOVQ      x+32(FP), BX
 	MOVQ      ldx+40(FP), SI
@@ -5627,6 +5669,8 @@ m2:
 	JLT    m2last
 
 m2loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
 	VMOVDQU32    2(DX), Y29
 	VPBROADCASTW (DX), X31
 	VINSERTI64X4 $0x01, 36(DX), Z29, Z29
@@ -5717,6 +5761,8 @@ m1:
 	JLT    m1last
 
 m1loop:
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
 	VMOVDQU32    2(DX), Y29
 	VPBROADCASTW (DX), X31
 	VINSERTI64X4 $0x01, 36(DX), Z29, Z29
@@ -5731,6 +5777,8 @@ m1loop:
 	VFMADD231PS  Z2, Z4, Z0
 	ADDQ         $+68, DX
 	ADDQ         $+256, BX
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
 	VMOVDQU32    2(DX), Y29
 	VPBROADCASTW (DX), X31
 	VINSERTI64X4 $0x01, 36(DX), Z29, Z29
@@ -5752,6 +5800,8 @@ m1last:
 	ADDQ         $0x04, R12
 	CMPQ         R12, $0x02
 	JLT          m1single
+	PREFETCHT0   8192(DX)
+	PREFETCHT0   8256(DX)
 	VMOVDQU32    2(DX), Y29
 	VPBROADCASTW (DX), X31
 	VINSERTI64X4 $0x01, 36(DX), Z29, Z29
@@ -5827,7 +5877,7 @@ DATA signs<>+60(SB)/4, $0x80808080
 GLOBL signs<>(SB), RODATA|NOPTR, $64
 
 // func dotInt8Q4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX512F, AVX512VBMI, AVX512VL, AVX512VNNI
+// Requires: AVX, AVX512F, AVX512VBMI, AVX512VL, AVX512VNNI, MMX+
 TEXT ·dotInt8Q4_0AVX512(SB), NOSPLIT, $0-73
 	MOVQ      x+32(FP), BX
 	MOVQ      ldx+40(FP), SI
@@ -5857,6 +5907,7 @@ m2:
 	JLT    m2last
 
 m2loop:
+	PREFETCHT0     8192(DX)
 	VMOVDQU32      (DX), Y28
 	VMOVD          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -5953,6 +6004,7 @@ m1:
 	JLT    m1last
 
 m1loop:
+	PREFETCHT0     8192(DX)
 	VMOVDQU32      (DX), Y28
 	VMOVD          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -5968,6 +6020,7 @@ m1loop:
 	VFMADD231PS    Z2, Z4, Z0
 	ADDQ           $+36, DX
 	ADDQ           $+256, BX
+	PREFETCHT0     8192(DX)
 	VMOVDQU32      (DX), Y28
 	VMOVD          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -5990,6 +6043,7 @@ m1last:
 	ADDQ           $0x04, R12
 	CMPQ           R12, $0x02
 	JLT            m1single
+	PREFETCHT0     8192(DX)
 	VMOVDQU32      (DX), Y28
 	VMOVD          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -6125,7 +6179,7 @@ DATA fifteens<>+60(SB)/4, $0x0f0f0f0f
 GLOBL fifteens<>(SB), RODATA|NOPTR, $64
 
 // func dotInt8Q4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
-// Requires: AVX, AVX512F, AVX512VBMI, AVX512VL, AVX512VNNI
+// Requires: AVX, AVX512F, AVX512VBMI, AVX512VL, AVX512VNNI, MMX+
 TEXT ·dotInt8Q4_1AVX512(SB), NOSPLIT, $0-73
 	MOVQ      x+32(FP), BX
 	MOVQ      ldx+40(FP), SI
@@ -6158,6 +6212,7 @@ m2:
 	JLT    m2last
 
 m2loop:
+	PREFETCHT0     8192(DX)
 	VMOVDQU32      (DX), Y28
 	VMOVQ          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -6265,6 +6320,7 @@ m1:
 	JLT    m1last
 
 m1loop:
+	PREFETCHT0     8192(DX)
 	VMOVDQU32      (DX), Y28
 	VMOVQ          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -6283,6 +6339,7 @@ m1loop:
 	VFMADD231PS    192(BX), Z30, Z1
 	ADDQ           $+40, DX
 	ADDQ           $+256, BX
+	PREFETCHT0     8192(DX)
 	VMOVDQU32      (DX), Y28
 	VMOVQ          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -6308,6 +6365,7 @@ m1last:
 	ADDQ           $0x04, R12
 	CMPQ           R12, $0x02
 	JLT            m1single
+	PREFETCHT0     8192(DX)
 	VMOVDQU32      (DX), Y28
 	VMOVQ          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28

@@ -335,6 +335,7 @@ func (k *weightLoops) rows(m int, sums []reg.VecPhysical, unroll, wBytes, xBytes
 	g := k.g
 	label := func(s string) string { return fmt.Sprintf("m%d%s", m, s) }
 	step := func(u int) {
+		g.ask(k.w, wBytes)
 		block(u)
 		g.ADDQ(operand.I32(wBytes), k.w)
 		g.forward(k.x, m, xBytes)
@@ -369,6 +370,17 @@ func (k *weightLoops) rows(m int, sums []reg.VecPhysical, unroll, wBytes, xBytes
 	g.IMUL3Q(operand.I32(xBytes), k.tmp, k.tmp)
 	k.next(m)
 }
+
+// ask asks memory for what so many bytes at w are followed by much later.
+func (g *weightGen) ask(w reg.GPPhysical, bytes int) {
+	for at := 0; at < bytes; at += 64 {
+		g.PREFETCHT0(operand.Mem{Base: w, Disp: weightsAhead + at})
+	}
+}
+
+// weightsAhead is how many bytes ahead memory is asked for weights: where several
+// rows go together the hardware does not see what comes next.
+const weightsAhead = 8192
 
 // store adds up the sums of each row of activations and stores them.
 func (k *weightLoops) store(m int, sums []reg.VecPhysical, unroll int) {
