@@ -30,23 +30,33 @@ loop:
 // func dotFloat32AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, FMA3, MMX+
 TEXT ·dotFloat32AVX2(SB), NOSPLIT, $0-73
-	MOVQ x+32(FP), BX
-	MOVQ ldx+40(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (BX)(SI*4), CX
-	MOVQ y+48(FP), R8
-	MOVQ ldy+56(FP), R10
-	SHLQ $0x02, R10
-	LEAQ (R10)(R10*2), R11
-	LEAQ (R8)(R10*4), R9
-	MOVQ w+8(FP), AX
-	MOVQ m+64(FP), R13
-	CMPQ R13, $0x04
-	JEQ  m4
-	CMPQ R13, $0x02
-	JEQ  m2
-	JMP  m1
+	MOVQ   x+32(FP), BX
+	MOVQ   ldx+40(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (BX)(SI*4), CX
+	MOVQ   y+48(FP), R8
+	MOVQ   ldy+56(FP), R10
+	SHLQ   $0x02, R10
+	LEAQ   (R10)(R10*2), R11
+	LEAQ   (R8)(R10*4), R9
+	MOVQ   w+8(FP), AX
+	MOVQ   blocks+0(FP), R12
+	IMUL3Q $+128, R12, R12
+	MOVQ   AX, R13
+	MOVL   $0x00002000, AX
+	XORL   DX, DX
+	DIVQ   R12
+	INCQ   AX
+	IMULQ  rowBytes+16(FP), AX
+	MOVQ   AX, R14
+	MOVQ   R13, AX
+	MOVQ   m+64(FP), R13
+	CMPQ   R13, $0x04
+	JEQ    m4
+	CMPQ   R13, $0x02
+	JEQ    m2
+	JMP    m1
 
 m4:
 	MOVQ   AX, DX
@@ -61,8 +71,8 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
-	PREFETCHT0   8192(DX)
-	PREFETCHT0   8256(DX)
+	PREFETCHT0   (DX)(R14*1)
+	PREFETCHT0   64(DX)(R14*1)
 	VMOVUPS      (DX), Y8
 	VMOVUPS      32(DX), Y9
 	VFMADD231PS  (BX), Y8, Y0
@@ -162,8 +172,8 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
-	PREFETCHT0   8192(DX)
-	PREFETCHT0   8256(DX)
+	PREFETCHT0   (DX)(R14*1)
+	PREFETCHT0   64(DX)(R14*1)
 	VMOVUPS      (DX), Y8
 	VMOVUPS      32(DX), Y9
 	VFMADD231PS  (BX), Y8, Y0
@@ -229,8 +239,8 @@ m1:
 	MOVQ   blocks+0(FP), R12
 
 m1loop:
-	PREFETCHT0   8192(DX)
-	PREFETCHT0   8256(DX)
+	PREFETCHT0   (DX)(R14*1)
+	PREFETCHT0   64(DX)(R14*1)
 	VMOVUPS      (DX), Y4
 	VMOVUPS      32(DX), Y5
 	VFMADD231PS  (BX), Y4, Y0
@@ -298,23 +308,33 @@ loop:
 // func dotBFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·dotBFloat16AVX2(SB), NOSPLIT, $0-73
-	MOVQ x+32(FP), BX
-	MOVQ ldx+40(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (BX)(SI*4), CX
-	MOVQ y+48(FP), R8
-	MOVQ ldy+56(FP), R10
-	SHLQ $0x02, R10
-	LEAQ (R10)(R10*2), R11
-	LEAQ (R8)(R10*4), R9
-	MOVQ w+8(FP), AX
-	MOVQ m+64(FP), R13
-	CMPQ R13, $0x04
-	JEQ  m4
-	CMPQ R13, $0x02
-	JEQ  m2
-	JMP  m1
+	MOVQ   x+32(FP), BX
+	MOVQ   ldx+40(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (BX)(SI*4), CX
+	MOVQ   y+48(FP), R8
+	MOVQ   ldy+56(FP), R10
+	SHLQ   $0x02, R10
+	LEAQ   (R10)(R10*2), R11
+	LEAQ   (R8)(R10*4), R9
+	MOVQ   w+8(FP), AX
+	MOVQ   blocks+0(FP), R12
+	IMUL3Q $+64, R12, R12
+	MOVQ   AX, R13
+	MOVL   $0x00002000, AX
+	XORL   DX, DX
+	DIVQ   R12
+	INCQ   AX
+	IMULQ  rowBytes+16(FP), AX
+	MOVQ   AX, R14
+	MOVQ   R13, AX
+	MOVQ   m+64(FP), R13
+	CMPQ   R13, $0x04
+	JEQ    m4
+	CMPQ   R13, $0x02
+	JEQ    m2
+	JMP    m1
 
 m4:
 	MOVQ   AX, DX
@@ -329,7 +349,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPMOVZXWD    (DX), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VPMOVZXWD    16(DX), Y9
@@ -433,7 +453,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPMOVZXWD    (DX), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VPMOVZXWD    16(DX), Y9
@@ -503,7 +523,7 @@ m1:
 	MOVQ   blocks+0(FP), R12
 
 m1loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPMOVZXWD    (DX), Y4
 	VPSLLD       $0x10, Y4, Y4
 	VPMOVZXWD    16(DX), Y5
@@ -571,23 +591,33 @@ loop:
 // func dotFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, F16C, FMA3, MMX+
 TEXT ·dotFloat16AVX2(SB), NOSPLIT, $0-73
-	MOVQ x+32(FP), BX
-	MOVQ ldx+40(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (BX)(SI*4), CX
-	MOVQ y+48(FP), R8
-	MOVQ ldy+56(FP), R10
-	SHLQ $0x02, R10
-	LEAQ (R10)(R10*2), R11
-	LEAQ (R8)(R10*4), R9
-	MOVQ w+8(FP), AX
-	MOVQ m+64(FP), R13
-	CMPQ R13, $0x04
-	JEQ  m4
-	CMPQ R13, $0x02
-	JEQ  m2
-	JMP  m1
+	MOVQ   x+32(FP), BX
+	MOVQ   ldx+40(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (BX)(SI*4), CX
+	MOVQ   y+48(FP), R8
+	MOVQ   ldy+56(FP), R10
+	SHLQ   $0x02, R10
+	LEAQ   (R10)(R10*2), R11
+	LEAQ   (R8)(R10*4), R9
+	MOVQ   w+8(FP), AX
+	MOVQ   blocks+0(FP), R12
+	IMUL3Q $+64, R12, R12
+	MOVQ   AX, R13
+	MOVL   $0x00002000, AX
+	XORL   DX, DX
+	DIVQ   R12
+	INCQ   AX
+	IMULQ  rowBytes+16(FP), AX
+	MOVQ   AX, R14
+	MOVQ   R13, AX
+	MOVQ   m+64(FP), R13
+	CMPQ   R13, $0x04
+	JEQ    m4
+	CMPQ   R13, $0x02
+	JEQ    m2
+	JMP    m1
 
 m4:
 	MOVQ   AX, DX
@@ -602,7 +632,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VCVTPH2PS    (DX), Y8
 	VCVTPH2PS    16(DX), Y9
 	VFMADD231PS  (BX), Y8, Y0
@@ -702,7 +732,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VCVTPH2PS    (DX), Y8
 	VCVTPH2PS    16(DX), Y9
 	VFMADD231PS  (BX), Y8, Y0
@@ -768,7 +798,7 @@ m1:
 	MOVQ   blocks+0(FP), R12
 
 m1loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VCVTPH2PS    (DX), Y4
 	VCVTPH2PS    16(DX), Y5
 	VFMADD231PS  (BX), Y4, Y0
@@ -842,23 +872,33 @@ loop:
 // func dotQ8_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ8_0AVX2(SB), NOSPLIT, $0-73
-	MOVQ x+32(FP), BX
-	MOVQ ldx+40(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (BX)(SI*4), CX
-	MOVQ y+48(FP), R8
-	MOVQ ldy+56(FP), R10
-	SHLQ $0x02, R10
-	LEAQ (R10)(R10*2), R11
-	LEAQ (R8)(R10*4), R9
-	MOVQ w+8(FP), AX
-	MOVQ m+64(FP), R13
-	CMPQ R13, $0x04
-	JEQ  m4
-	CMPQ R13, $0x02
-	JEQ  m2
-	JMP  m1
+	MOVQ   x+32(FP), BX
+	MOVQ   ldx+40(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (BX)(SI*4), CX
+	MOVQ   y+48(FP), R8
+	MOVQ   ldy+56(FP), R10
+	SHLQ   $0x02, R10
+	LEAQ   (R10)(R10*2), R11
+	LEAQ   (R8)(R10*4), R9
+	MOVQ   w+8(FP), AX
+	MOVQ   blocks+0(FP), R12
+	IMUL3Q $+34, R12, R12
+	MOVQ   AX, R13
+	MOVL   $0x00002000, AX
+	XORL   DX, DX
+	DIVQ   R12
+	INCQ   AX
+	IMULQ  rowBytes+16(FP), AX
+	MOVQ   AX, R14
+	MOVQ   R13, AX
+	MOVQ   m+64(FP), R13
+	CMPQ   R13, $0x04
+	JEQ    m4
+	CMPQ   R13, $0x02
+	JEQ    m2
+	JMP    m1
 
 m4:
 	MOVQ   AX, DX
@@ -873,7 +913,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTW (DX), X15
 	VCVTPH2PS    X15, Y15
 	VPMOVSXBD    2(DX), Y8
@@ -983,7 +1023,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTW (DX), X15
 	VCVTPH2PS    X15, Y15
 	VPMOVSXBD    2(DX), Y8
@@ -1059,7 +1099,7 @@ m1:
 	MOVQ   blocks+0(FP), R12
 
 m1loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTW (DX), X15
 	VCVTPH2PS    X15, Y15
 	VPMOVSXBD    2(DX), Y4
@@ -1184,6 +1224,16 @@ TEXT ·dotQ4_0AVX2(SB), NOSPLIT, $0-73
 	MOVQ    w+8(FP), AX
 	VMOVUPS fifteen<>+0(SB), Y13
 	VMOVUPS eight<>+0(SB), Y14
+	MOVQ    blocks+0(FP), R12
+	IMUL3Q  $+18, R12, R12
+	MOVQ    AX, R13
+	MOVL    $0x00002000, AX
+	XORL    DX, DX
+	DIVQ    R12
+	INCQ    AX
+	IMULQ   rowBytes+16(FP), AX
+	MOVQ    AX, R14
+	MOVQ    R13, AX
 	MOVQ    m+64(FP), R13
 	CMPQ    R13, $0x04
 	JEQ     m4
@@ -1204,7 +1254,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTW (DX), X15
 	VCVTPH2PS    X15, Y15
 	VPMOVZXBD    2(DX), Y12
@@ -1320,7 +1370,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTW (DX), X15
 	VCVTPH2PS    X15, Y15
 	VPMOVZXBD    2(DX), Y12
@@ -1402,7 +1452,7 @@ m1:
 	MOVQ   blocks+0(FP), R12
 
 m1loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTW (DX), X15
 	VCVTPH2PS    X15, Y15
 	VPMOVZXBD    2(DX), Y12
@@ -1509,6 +1559,16 @@ TEXT ·dotQ4_1AVX2(SB), NOSPLIT, $0-73
 	LEAQ    (R8)(R10*4), R9
 	MOVQ    w+8(FP), AX
 	VMOVUPS fifteen<>+0(SB), Y13
+	MOVQ    blocks+0(FP), R12
+	IMUL3Q  $+20, R12, R12
+	MOVQ    AX, R13
+	MOVL    $0x00002000, AX
+	XORL    DX, DX
+	DIVQ    R12
+	INCQ    AX
+	IMULQ   rowBytes+16(FP), AX
+	MOVQ    AX, R14
+	MOVQ    R13, AX
 	MOVQ    m+64(FP), R13
 	CMPQ    R13, $0x04
 	JEQ     m4
@@ -1529,7 +1589,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTD (DX), X14
 	VCVTPH2PS    X14, Y14
 	VMOVSLDUP    Y14, Y15
@@ -1643,7 +1703,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTD (DX), X14
 	VCVTPH2PS    X14, Y14
 	VMOVSLDUP    Y14, Y15
@@ -1723,7 +1783,7 @@ m1:
 	MOVQ   blocks+0(FP), R12
 
 m1loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTD (DX), X14
 	VCVTPH2PS    X14, Y14
 	VMOVSLDUP    Y14, Y15
@@ -2663,6 +2723,16 @@ TEXT ·dotInt8Q8_0AVX2(SB), NOSPLIT, $0-73
 	LEAQ    (R8)(R10*4), R9
 	MOVQ    w+8(FP), AX
 	VMOVUPS ones<>+0(SB), Y12
+	MOVQ    blocks+0(FP), R12
+	IMUL3Q  $+34, R12, R12
+	MOVQ    AX, R13
+	MOVL    $0x00002000, AX
+	XORL    DX, DX
+	DIVQ    R12
+	INCQ    AX
+	IMULQ   rowBytes+16(FP), AX
+	MOVQ    AX, R14
+	MOVQ    R13, AX
 	MOVQ    m+64(FP), R13
 	CMPQ    R13, $0x02
 	JEQ     m2
@@ -2677,8 +2747,8 @@ m2:
 	JLT    m2last
 
 m2loop:
-	PREFETCHT0   8192(DX)
-	PREFETCHT0   8256(DX)
+	PREFETCHT0   (DX)(R14*1)
+	PREFETCHT0   64(DX)(R14*1)
 	VMOVDQU      2(DX), Y13
 	VPABSB       Y13, Y14
 	VPBROADCASTW (DX), X15
@@ -2788,8 +2858,8 @@ m1:
 	JLT    m1last
 
 m1loop:
-	PREFETCHT0   8192(DX)
-	PREFETCHT0   8256(DX)
+	PREFETCHT0   (DX)(R14*1)
+	PREFETCHT0   64(DX)(R14*1)
 	VMOVDQU      2(DX), Y13
 	VPABSB       Y13, Y14
 	VPBROADCASTW (DX), X15
@@ -2814,8 +2884,8 @@ m1loop:
 	VFMADD231PS  Y2, Y4, Y1
 	ADDQ         $+68, DX
 	ADDQ         $+256, BX
-	PREFETCHT0   8192(DX)
-	PREFETCHT0   8256(DX)
+	PREFETCHT0   (DX)(R14*1)
+	PREFETCHT0   64(DX)(R14*1)
 	VMOVDQU      2(DX), Y13
 	VPABSB       Y13, Y14
 	VPBROADCASTW (DX), X15
@@ -2847,8 +2917,8 @@ m1last:
 	ADDQ         $0x04, R12
 	CMPQ         R12, $0x02
 	JLT          m1single
-	PREFETCHT0   8192(DX)
-	PREFETCHT0   8256(DX)
+	PREFETCHT0   (DX)(R14*1)
+	PREFETCHT0   64(DX)(R14*1)
 	VMOVDQU      2(DX), Y13
 	VPABSB       Y13, Y14
 	VPBROADCASTW (DX), X15
@@ -2940,6 +3010,16 @@ TEXT ·dotInt8Q4_0AVX2(SB), NOSPLIT, $0-73
 	MOVQ    w+8(FP), AX
 	VMOVUPS ones<>+0(SB), Y12
 	VMOVUPS fifteens<>+0(SB), Y11
+	MOVQ    blocks+0(FP), R12
+	IMUL3Q  $+18, R12, R12
+	MOVQ    AX, R13
+	MOVL    $0x00002000, AX
+	XORL    DX, DX
+	DIVQ    R12
+	INCQ    AX
+	IMULQ   rowBytes+16(FP), AX
+	MOVQ    AX, R14
+	MOVQ    R13, AX
 	MOVQ    m+64(FP), R13
 	CMPQ    R13, $0x02
 	JEQ     m2
@@ -2954,7 +3034,7 @@ m2:
 	JLT    m2last
 
 m2loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VMOVDQU      2(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3064,7 +3144,7 @@ m1:
 	JLT    m1last
 
 m1loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VMOVDQU      2(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3091,7 +3171,7 @@ m1loop:
 	VFMADD231PS  Y2, Y4, Y1
 	ADDQ         $+36, DX
 	ADDQ         $+256, BX
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VMOVDQU      2(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3125,7 +3205,7 @@ m1last:
 	ADDQ         $0x04, R12
 	CMPQ         R12, $0x02
 	JLT          m1single
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VMOVDQU      2(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3220,6 +3300,16 @@ TEXT ·dotInt8Q4_1AVX2(SB), NOSPLIT, $0-73
 	MOVQ    w+8(FP), AX
 	VMOVUPS ones<>+0(SB), Y12
 	VMOVUPS fifteens<>+0(SB), Y11
+	MOVQ    blocks+0(FP), R12
+	IMUL3Q  $+20, R12, R12
+	MOVQ    AX, R13
+	MOVL    $0x00002000, AX
+	XORL    DX, DX
+	DIVQ    R12
+	INCQ    AX
+	IMULQ   rowBytes+16(FP), AX
+	MOVQ    AX, R14
+	MOVQ    R13, AX
 	MOVQ    m+64(FP), R13
 	CMPQ    R13, $0x02
 	JEQ     m2
@@ -3236,7 +3326,7 @@ m2:
 	JLT    m2last
 
 m2loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VMOVDQU      4(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3356,7 +3446,7 @@ m1:
 	JLT    m1last
 
 m1loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VMOVDQU      4(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3387,7 +3477,7 @@ m1loop:
 	VFMADD231PS  224(BX), Y14, Y3
 	ADDQ         $+40, DX
 	ADDQ         $+256, BX
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VMOVDQU      4(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13
@@ -3425,7 +3515,7 @@ m1last:
 	ADDQ         $0x04, R12
 	CMPQ         R12, $0x02
 	JLT          m1single
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VMOVDQU      4(DX), X13
 	VPSRLW       $0x04, X13, X15
 	VINSERTI128  $0x01, X15, Y13, Y13

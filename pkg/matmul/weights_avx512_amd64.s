@@ -26,25 +26,35 @@ loop:
 // func dotFloat32AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·dotFloat32AVX512(SB), NOSPLIT, $0-73
-	MOVQ x+32(FP), BX
-	MOVQ ldx+40(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (BX)(SI*4), CX
-	MOVQ y+48(FP), R8
-	MOVQ ldy+56(FP), R10
-	SHLQ $0x02, R10
-	LEAQ (R10)(R10*2), R11
-	LEAQ (R8)(R10*4), R9
-	MOVQ w+8(FP), AX
-	MOVQ m+64(FP), R13
-	CMPQ R13, $0x08
-	JEQ  m8
-	CMPQ R13, $0x04
-	JEQ  m4
-	CMPQ R13, $0x02
-	JEQ  m2
-	JMP  m1
+	MOVQ   x+32(FP), BX
+	MOVQ   ldx+40(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (BX)(SI*4), CX
+	MOVQ   y+48(FP), R8
+	MOVQ   ldy+56(FP), R10
+	SHLQ   $0x02, R10
+	LEAQ   (R10)(R10*2), R11
+	LEAQ   (R8)(R10*4), R9
+	MOVQ   w+8(FP), AX
+	MOVQ   blocks+0(FP), R12
+	IMUL3Q $+128, R12, R12
+	MOVQ   AX, R13
+	MOVL   $0x00002000, AX
+	XORL   DX, DX
+	DIVQ   R12
+	INCQ   AX
+	IMULQ  rowBytes+16(FP), AX
+	MOVQ   AX, R14
+	MOVQ   R13, AX
+	MOVQ   m+64(FP), R13
+	CMPQ   R13, $0x08
+	JEQ    m8
+	CMPQ   R13, $0x04
+	JEQ    m4
+	CMPQ   R13, $0x02
+	JEQ    m2
+	JMP    m1
 
 m8:
 	MOVQ   AX, DX
@@ -59,8 +69,8 @@ m8:
 	MOVQ   blocks+0(FP), R12
 
 m8loop:
-	PREFETCHT0    8192(DX)
-	PREFETCHT0    8256(DX)
+	PREFETCHT0    (DX)(R14*1)
+	PREFETCHT0    64(DX)(R14*1)
 	VMOVUPS       (DX), Z8
 	VFMADD231PS   (BX), Z8, Z0
 	VFMADD231PS   (BX)(SI*1), Z8, Z1
@@ -221,8 +231,8 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
-	PREFETCHT0    8192(DX)
-	PREFETCHT0    8256(DX)
+	PREFETCHT0    (DX)(R14*1)
+	PREFETCHT0    64(DX)(R14*1)
 	VMOVUPS       (DX), Z8
 	VFMADD231PS   (BX), Z8, Z0
 	VFMADD231PS   (BX)(SI*1), Z8, Z2
@@ -316,8 +326,8 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
-	PREFETCHT0    8192(DX)
-	PREFETCHT0    8256(DX)
+	PREFETCHT0    (DX)(R14*1)
+	PREFETCHT0    64(DX)(R14*1)
 	VMOVUPS       (DX), Z4
 	VFMADD231PS   (BX), Z4, Z0
 	VFMADD231PS   (BX)(SI*1), Z4, Z2
@@ -379,16 +389,16 @@ m1:
 	JLT    m1last
 
 m1loop:
-	PREFETCHT0  8192(DX)
-	PREFETCHT0  8256(DX)
+	PREFETCHT0  (DX)(R14*1)
+	PREFETCHT0  64(DX)(R14*1)
 	VMOVUPS     (DX), Z4
 	VFMADD231PS (BX), Z4, Z0
 	VMOVUPS     64(DX), Z4
 	VFMADD231PS 64(BX), Z4, Z1
 	ADDQ        $+128, DX
 	ADDQ        $+128, BX
-	PREFETCHT0  8192(DX)
-	PREFETCHT0  8256(DX)
+	PREFETCHT0  (DX)(R14*1)
+	PREFETCHT0  64(DX)(R14*1)
 	VMOVUPS     (DX), Z4
 	VFMADD231PS (BX), Z4, Z2
 	VMOVUPS     64(DX), Z4
@@ -401,8 +411,8 @@ m1loop:
 m1last:
 	ADDQ        $0x02, R12
 	JEQ         m1sum
-	PREFETCHT0  8192(DX)
-	PREFETCHT0  8256(DX)
+	PREFETCHT0  (DX)(R14*1)
+	PREFETCHT0  64(DX)(R14*1)
 	VMOVUPS     (DX), Z4
 	VFMADD231PS (BX), Z4, Z0
 	VMOVUPS     64(DX), Z4
@@ -462,25 +472,35 @@ loop:
 // func dotBFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·dotBFloat16AVX512(SB), NOSPLIT, $0-73
-	MOVQ x+32(FP), BX
-	MOVQ ldx+40(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (BX)(SI*4), CX
-	MOVQ y+48(FP), R8
-	MOVQ ldy+56(FP), R10
-	SHLQ $0x02, R10
-	LEAQ (R10)(R10*2), R11
-	LEAQ (R8)(R10*4), R9
-	MOVQ w+8(FP), AX
-	MOVQ m+64(FP), R13
-	CMPQ R13, $0x08
-	JEQ  m8
-	CMPQ R13, $0x04
-	JEQ  m4
-	CMPQ R13, $0x02
-	JEQ  m2
-	JMP  m1
+	MOVQ   x+32(FP), BX
+	MOVQ   ldx+40(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (BX)(SI*4), CX
+	MOVQ   y+48(FP), R8
+	MOVQ   ldy+56(FP), R10
+	SHLQ   $0x02, R10
+	LEAQ   (R10)(R10*2), R11
+	LEAQ   (R8)(R10*4), R9
+	MOVQ   w+8(FP), AX
+	MOVQ   blocks+0(FP), R12
+	IMUL3Q $+64, R12, R12
+	MOVQ   AX, R13
+	MOVL   $0x00002000, AX
+	XORL   DX, DX
+	DIVQ   R12
+	INCQ   AX
+	IMULQ  rowBytes+16(FP), AX
+	MOVQ   AX, R14
+	MOVQ   R13, AX
+	MOVQ   m+64(FP), R13
+	CMPQ   R13, $0x08
+	JEQ    m8
+	CMPQ   R13, $0x04
+	JEQ    m4
+	CMPQ   R13, $0x02
+	JEQ    m2
+	JMP    m1
 
 m8:
 	MOVQ   AX, DX
@@ -495,7 +515,7 @@ m8:
 	MOVQ   blocks+0(FP), R12
 
 m8loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VPMOVZXWD     (DX), Z8
 	VPSLLD        $0x10, Z8, Z8
 	VFMADD231PS   (BX), Z8, Z0
@@ -658,7 +678,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VPMOVZXWD     (DX), Z8
 	VPSLLD        $0x10, Z8, Z8
 	VFMADD231PS   (BX), Z8, Z0
@@ -754,7 +774,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VPMOVZXWD     (DX), Z4
 	VPSLLD        $0x10, Z4, Z4
 	VFMADD231PS   (BX), Z4, Z0
@@ -818,7 +838,7 @@ m1:
 	JLT    m1last
 
 m1loop:
-	PREFETCHT0  8192(DX)
+	PREFETCHT0  (DX)(R14*1)
 	VPMOVZXWD   (DX), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (BX), Z4, Z0
@@ -827,7 +847,7 @@ m1loop:
 	VFMADD231PS 64(BX), Z4, Z1
 	ADDQ        $+64, DX
 	ADDQ        $+128, BX
-	PREFETCHT0  8192(DX)
+	PREFETCHT0  (DX)(R14*1)
 	VPMOVZXWD   (DX), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (BX), Z4, Z2
@@ -842,7 +862,7 @@ m1loop:
 m1last:
 	ADDQ        $0x02, R12
 	JEQ         m1sum
-	PREFETCHT0  8192(DX)
+	PREFETCHT0  (DX)(R14*1)
 	VPMOVZXWD   (DX), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (BX), Z4, Z0
@@ -902,25 +922,35 @@ loop:
 // func dotFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·dotFloat16AVX512(SB), NOSPLIT, $0-73
-	MOVQ x+32(FP), BX
-	MOVQ ldx+40(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (BX)(SI*4), CX
-	MOVQ y+48(FP), R8
-	MOVQ ldy+56(FP), R10
-	SHLQ $0x02, R10
-	LEAQ (R10)(R10*2), R11
-	LEAQ (R8)(R10*4), R9
-	MOVQ w+8(FP), AX
-	MOVQ m+64(FP), R13
-	CMPQ R13, $0x08
-	JEQ  m8
-	CMPQ R13, $0x04
-	JEQ  m4
-	CMPQ R13, $0x02
-	JEQ  m2
-	JMP  m1
+	MOVQ   x+32(FP), BX
+	MOVQ   ldx+40(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (BX)(SI*4), CX
+	MOVQ   y+48(FP), R8
+	MOVQ   ldy+56(FP), R10
+	SHLQ   $0x02, R10
+	LEAQ   (R10)(R10*2), R11
+	LEAQ   (R8)(R10*4), R9
+	MOVQ   w+8(FP), AX
+	MOVQ   blocks+0(FP), R12
+	IMUL3Q $+64, R12, R12
+	MOVQ   AX, R13
+	MOVL   $0x00002000, AX
+	XORL   DX, DX
+	DIVQ   R12
+	INCQ   AX
+	IMULQ  rowBytes+16(FP), AX
+	MOVQ   AX, R14
+	MOVQ   R13, AX
+	MOVQ   m+64(FP), R13
+	CMPQ   R13, $0x08
+	JEQ    m8
+	CMPQ   R13, $0x04
+	JEQ    m4
+	CMPQ   R13, $0x02
+	JEQ    m2
+	JMP    m1
 
 m8:
 	MOVQ   AX, DX
@@ -935,7 +965,7 @@ m8:
 	MOVQ   blocks+0(FP), R12
 
 m8loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VCVTPH2PS     (DX), Z8
 	VFMADD231PS   (BX), Z8, Z0
 	VFMADD231PS   (BX)(SI*1), Z8, Z1
@@ -1096,7 +1126,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VCVTPH2PS     (DX), Z8
 	VFMADD231PS   (BX), Z8, Z0
 	VFMADD231PS   (BX)(SI*1), Z8, Z2
@@ -1190,7 +1220,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VCVTPH2PS     (DX), Z4
 	VFMADD231PS   (BX), Z4, Z0
 	VFMADD231PS   (BX)(SI*1), Z4, Z2
@@ -1252,14 +1282,14 @@ m1:
 	JLT    m1last
 
 m1loop:
-	PREFETCHT0  8192(DX)
+	PREFETCHT0  (DX)(R14*1)
 	VCVTPH2PS   (DX), Z4
 	VFMADD231PS (BX), Z4, Z0
 	VCVTPH2PS   32(DX), Z4
 	VFMADD231PS 64(BX), Z4, Z1
 	ADDQ        $+64, DX
 	ADDQ        $+128, BX
-	PREFETCHT0  8192(DX)
+	PREFETCHT0  (DX)(R14*1)
 	VCVTPH2PS   (DX), Z4
 	VFMADD231PS (BX), Z4, Z2
 	VCVTPH2PS   32(DX), Z4
@@ -1272,7 +1302,7 @@ m1loop:
 m1last:
 	ADDQ        $0x02, R12
 	JEQ         m1sum
-	PREFETCHT0  8192(DX)
+	PREFETCHT0  (DX)(R14*1)
 	VCVTPH2PS   (DX), Z4
 	VFMADD231PS (BX), Z4, Z0
 	VCVTPH2PS   32(DX), Z4
@@ -1336,25 +1366,35 @@ loop:
 // func dotQ8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 // Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·dotQ8_0AVX512(SB), NOSPLIT, $0-73
-	MOVQ x+32(FP), BX
-	MOVQ ldx+40(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (BX)(SI*4), CX
-	MOVQ y+48(FP), R8
-	MOVQ ldy+56(FP), R10
-	SHLQ $0x02, R10
-	LEAQ (R10)(R10*2), R11
-	LEAQ (R8)(R10*4), R9
-	MOVQ w+8(FP), AX
-	MOVQ m+64(FP), R13
-	CMPQ R13, $0x08
-	JEQ  m8
-	CMPQ R13, $0x04
-	JEQ  m4
-	CMPQ R13, $0x02
-	JEQ  m2
-	JMP  m1
+	MOVQ   x+32(FP), BX
+	MOVQ   ldx+40(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (BX)(SI*4), CX
+	MOVQ   y+48(FP), R8
+	MOVQ   ldy+56(FP), R10
+	SHLQ   $0x02, R10
+	LEAQ   (R10)(R10*2), R11
+	LEAQ   (R8)(R10*4), R9
+	MOVQ   w+8(FP), AX
+	MOVQ   blocks+0(FP), R12
+	IMUL3Q $+34, R12, R12
+	MOVQ   AX, R13
+	MOVL   $0x00002000, AX
+	XORL   DX, DX
+	DIVQ   R12
+	INCQ   AX
+	IMULQ  rowBytes+16(FP), AX
+	MOVQ   AX, R14
+	MOVQ   R13, AX
+	MOVQ   m+64(FP), R13
+	CMPQ   R13, $0x08
+	JEQ    m8
+	CMPQ   R13, $0x04
+	JEQ    m4
+	CMPQ   R13, $0x02
+	JEQ    m2
+	JMP    m1
 
 m8:
 	MOVQ   AX, DX
@@ -1369,7 +1409,7 @@ m8:
 	MOVQ   blocks+0(FP), R12
 
 m8loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VPBROADCASTW  (DX), Y31
 	VCVTPH2PS     Y31, Z31
 	VPMOVSXBD     2(DX), Z8
@@ -1536,7 +1576,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VPBROADCASTW  (DX), Y31
 	VCVTPH2PS     Y31, Z31
 	VPMOVSXBD     2(DX), Z8
@@ -1636,7 +1676,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VPBROADCASTW  (DX), Y31
 	VCVTPH2PS     Y31, Z31
 	VPMOVSXBD     2(DX), Z4
@@ -1704,7 +1744,7 @@ m1:
 	JLT    m1last
 
 m1loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTW (DX), Y31
 	VCVTPH2PS    Y31, Z31
 	VPMOVSXBD    2(DX), Z4
@@ -1717,7 +1757,7 @@ m1loop:
 	VFMADD231PS  64(BX), Z4, Z1
 	ADDQ         $+34, DX
 	ADDQ         $+128, BX
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTW (DX), Y31
 	VCVTPH2PS    Y31, Z31
 	VPMOVSXBD    2(DX), Z4
@@ -1736,7 +1776,7 @@ m1loop:
 m1last:
 	ADDQ         $0x02, R12
 	JEQ          m1sum
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTW (DX), Y31
 	VCVTPH2PS    Y31, Z31
 	VPMOVSXBD    2(DX), Z4
@@ -1836,6 +1876,16 @@ TEXT ·dotQ4_0AVX512(SB), NOSPLIT, $0-73
 	LEAQ    (R8)(R10*4), R9
 	MOVQ    w+8(FP), AX
 	VMOVUPS from8<>+0(SB), Z29
+	MOVQ    blocks+0(FP), R12
+	IMUL3Q  $+18, R12, R12
+	MOVQ    AX, R13
+	MOVL    $0x00002000, AX
+	XORL    DX, DX
+	DIVQ    R12
+	INCQ    AX
+	IMULQ   rowBytes+16(FP), AX
+	MOVQ    AX, R14
+	MOVQ    R13, AX
 	MOVQ    m+64(FP), R13
 	CMPQ    R13, $0x08
 	JEQ     m8
@@ -1858,7 +1908,7 @@ m8:
 	MOVQ   blocks+0(FP), R12
 
 m8loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VPBROADCASTW  (DX), Y31
 	VCVTPH2PS     Y31, Z31
 	VMULPS        Z29, Z31, Z31
@@ -2024,7 +2074,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VPBROADCASTW  (DX), Y31
 	VCVTPH2PS     Y31, Z31
 	VMULPS        Z29, Z31, Z31
@@ -2123,7 +2173,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VPBROADCASTW  (DX), Y31
 	VCVTPH2PS     Y31, Z31
 	VMULPS        Z29, Z31, Z31
@@ -2190,7 +2240,7 @@ m1:
 	JLT    m1last
 
 m1loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTW (DX), Y31
 	VCVTPH2PS    Y31, Z31
 	VMULPS       Z29, Z31, Z31
@@ -2202,7 +2252,7 @@ m1loop:
 	VFMADD231PS  64(BX), Z4, Z1
 	ADDQ         $+18, DX
 	ADDQ         $+128, BX
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTW (DX), Y31
 	VCVTPH2PS    Y31, Z31
 	VMULPS       Z29, Z31, Z31
@@ -2220,7 +2270,7 @@ m1loop:
 m1last:
 	ADDQ         $0x02, R12
 	JEQ          m1sum
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTW (DX), Y31
 	VCVTPH2PS    Y31, Z31
 	VMULPS       Z29, Z31, Z31
@@ -2321,6 +2371,16 @@ TEXT ·dotQ4_1AVX512(SB), NOSPLIT, $0-73
 	LEAQ    (R8)(R10*4), R9
 	MOVQ    w+8(FP), AX
 	VMOVUPS from0<>+0(SB), Z29
+	MOVQ    blocks+0(FP), R12
+	IMUL3Q  $+20, R12, R12
+	MOVQ    AX, R13
+	MOVL    $0x00002000, AX
+	XORL    DX, DX
+	DIVQ    R12
+	INCQ    AX
+	IMULQ   rowBytes+16(FP), AX
+	MOVQ    AX, R14
+	MOVQ    R13, AX
 	MOVQ    m+64(FP), R13
 	CMPQ    R13, $0x08
 	JEQ     m8
@@ -2343,7 +2403,7 @@ m8:
 	MOVQ   blocks+0(FP), R12
 
 m8loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VPBROADCASTD  (DX), Y30
 	VCVTPH2PS     Y30, Z30
 	VMOVSLDUP     Z30, Z31
@@ -2511,7 +2571,7 @@ m4:
 	MOVQ   blocks+0(FP), R12
 
 m4loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VPBROADCASTD  (DX), Y30
 	VCVTPH2PS     Y30, Z30
 	VMOVSLDUP     Z30, Z31
@@ -2612,7 +2672,7 @@ m2:
 	MOVQ   blocks+0(FP), R12
 
 m2loop:
-	PREFETCHT0    8192(DX)
+	PREFETCHT0    (DX)(R14*1)
 	VPBROADCASTD  (DX), Y30
 	VCVTPH2PS     Y30, Z30
 	VMOVSLDUP     Z30, Z31
@@ -2681,7 +2741,7 @@ m1:
 	JLT    m1last
 
 m1loop:
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTD (DX), Y30
 	VCVTPH2PS    Y30, Z30
 	VMOVSLDUP    Z30, Z31
@@ -2695,7 +2755,7 @@ m1loop:
 	VFMADD231PS  64(BX), Z4, Z1
 	ADDQ         $+20, DX
 	ADDQ         $+128, BX
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTD (DX), Y30
 	VCVTPH2PS    Y30, Z30
 	VMOVSLDUP    Z30, Z31
@@ -2715,7 +2775,7 @@ m1loop:
 m1last:
 	ADDQ         $0x02, R12
 	JEQ          m1sum
-	PREFETCHT0   8192(DX)
+	PREFETCHT0   (DX)(R14*1)
 	VPBROADCASTD (DX), Y30
 	VCVTPH2PS    Y30, Z30
 	VMOVSLDUP    Z30, Z31
@@ -5655,6 +5715,16 @@ TEXT ·dotInt8Q8_0AVX512(SB), NOSPLIT, $0-73
 	LEAQ      (R8)(R10*4), R9
 	MOVQ      w+8(FP), AX
 	VMOVDQU32 signs<>+0(SB), Z27
+	MOVQ      blocks+0(FP), R12
+	IMUL3Q    $+34, R12, R12
+	MOVQ      AX, R13
+	MOVL      $0x00002000, AX
+	XORL      DX, DX
+	DIVQ      R12
+	INCQ      AX
+	IMULQ     rowBytes+16(FP), AX
+	MOVQ      AX, R14
+	MOVQ      R13, AX
 	MOVQ      m+64(FP), R13
 	CMPQ      R13, $0x02
 	JEQ       m2
@@ -5669,8 +5739,8 @@ m2:
 	JLT    m2last
 
 m2loop:
-	PREFETCHT0   8192(DX)
-	PREFETCHT0   8256(DX)
+	PREFETCHT0   (DX)(R14*1)
+	PREFETCHT0   64(DX)(R14*1)
 	VMOVDQU32    2(DX), Y29
 	VPBROADCASTW (DX), X31
 	VINSERTI64X4 $0x01, 36(DX), Z29, Z29
@@ -5761,8 +5831,8 @@ m1:
 	JLT    m1last
 
 m1loop:
-	PREFETCHT0   8192(DX)
-	PREFETCHT0   8256(DX)
+	PREFETCHT0   (DX)(R14*1)
+	PREFETCHT0   64(DX)(R14*1)
 	VMOVDQU32    2(DX), Y29
 	VPBROADCASTW (DX), X31
 	VINSERTI64X4 $0x01, 36(DX), Z29, Z29
@@ -5777,8 +5847,8 @@ m1loop:
 	VFMADD231PS  Z2, Z4, Z0
 	ADDQ         $+68, DX
 	ADDQ         $+256, BX
-	PREFETCHT0   8192(DX)
-	PREFETCHT0   8256(DX)
+	PREFETCHT0   (DX)(R14*1)
+	PREFETCHT0   64(DX)(R14*1)
 	VMOVDQU32    2(DX), Y29
 	VPBROADCASTW (DX), X31
 	VINSERTI64X4 $0x01, 36(DX), Z29, Z29
@@ -5800,8 +5870,8 @@ m1last:
 	ADDQ         $0x04, R12
 	CMPQ         R12, $0x02
 	JLT          m1single
-	PREFETCHT0   8192(DX)
-	PREFETCHT0   8256(DX)
+	PREFETCHT0   (DX)(R14*1)
+	PREFETCHT0   64(DX)(R14*1)
 	VMOVDQU32    2(DX), Y29
 	VPBROADCASTW (DX), X31
 	VINSERTI64X4 $0x01, 36(DX), Z29, Z29
@@ -5893,6 +5963,16 @@ TEXT ·dotInt8Q4_0AVX512(SB), NOSPLIT, $0-73
 	VMOVDQU32 shift<>+0(SB), Z26
 	VMOVDQU32 scaleQ4_0<>+0(SB), Z25
 	VMOVDQU32 fifteens<>+0(SB), Z24
+	MOVQ      blocks+0(FP), R12
+	IMUL3Q    $+18, R12, R12
+	MOVQ      AX, R13
+	MOVL      $0x00002000, AX
+	XORL      DX, DX
+	DIVQ      R12
+	INCQ      AX
+	IMULQ     rowBytes+16(FP), AX
+	MOVQ      AX, R14
+	MOVQ      R13, AX
 	MOVQ      m+64(FP), R13
 	CMPQ      R13, $0x02
 	JEQ       m2
@@ -5907,7 +5987,7 @@ m2:
 	JLT    m2last
 
 m2loop:
-	PREFETCHT0     8192(DX)
+	PREFETCHT0     (DX)(R14*1)
 	VMOVDQU32      (DX), Y28
 	VMOVD          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -6004,7 +6084,7 @@ m1:
 	JLT    m1last
 
 m1loop:
-	PREFETCHT0     8192(DX)
+	PREFETCHT0     (DX)(R14*1)
 	VMOVDQU32      (DX), Y28
 	VMOVD          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -6020,7 +6100,7 @@ m1loop:
 	VFMADD231PS    Z2, Z4, Z0
 	ADDQ           $+36, DX
 	ADDQ           $+256, BX
-	PREFETCHT0     8192(DX)
+	PREFETCHT0     (DX)(R14*1)
 	VMOVDQU32      (DX), Y28
 	VMOVD          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -6043,7 +6123,7 @@ m1last:
 	ADDQ           $0x04, R12
 	CMPQ           R12, $0x02
 	JLT            m1single
-	PREFETCHT0     8192(DX)
+	PREFETCHT0     (DX)(R14*1)
 	VMOVDQU32      (DX), Y28
 	VMOVD          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -6196,6 +6276,16 @@ TEXT ·dotInt8Q4_1AVX512(SB), NOSPLIT, $0-73
 	VMOVDQU32 scaleQ4_1<>+0(SB), Z25
 	VMOVDQU32 fifteens<>+0(SB), Z24
 	VMOVDQU32 minimum<>+0(SB), Z23
+	MOVQ      blocks+0(FP), R12
+	IMUL3Q    $+20, R12, R12
+	MOVQ      AX, R13
+	MOVL      $0x00002000, AX
+	XORL      DX, DX
+	DIVQ      R12
+	INCQ      AX
+	IMULQ     rowBytes+16(FP), AX
+	MOVQ      AX, R14
+	MOVQ      R13, AX
 	MOVQ      m+64(FP), R13
 	CMPQ      R13, $0x02
 	JEQ       m2
@@ -6212,7 +6302,7 @@ m2:
 	JLT    m2last
 
 m2loop:
-	PREFETCHT0     8192(DX)
+	PREFETCHT0     (DX)(R14*1)
 	VMOVDQU32      (DX), Y28
 	VMOVQ          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -6320,7 +6410,7 @@ m1:
 	JLT    m1last
 
 m1loop:
-	PREFETCHT0     8192(DX)
+	PREFETCHT0     (DX)(R14*1)
 	VMOVDQU32      (DX), Y28
 	VMOVQ          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -6339,7 +6429,7 @@ m1loop:
 	VFMADD231PS    192(BX), Z30, Z1
 	ADDQ           $+40, DX
 	ADDQ           $+256, BX
-	PREFETCHT0     8192(DX)
+	PREFETCHT0     (DX)(R14*1)
 	VMOVDQU32      (DX), Y28
 	VMOVQ          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28
@@ -6365,7 +6455,7 @@ m1last:
 	ADDQ           $0x04, R12
 	CMPQ           R12, $0x02
 	JLT            m1single
-	PREFETCHT0     8192(DX)
+	PREFETCHT0     (DX)(R14*1)
 	VMOVDQU32      (DX), Y28
 	VMOVQ          32(DX), X31
 	VINSERTI64X4   $0x01, Y31, Z28, Z28

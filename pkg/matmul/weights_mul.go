@@ -150,7 +150,11 @@ func (j *weightJob) multiply(products []Product, x []float32, m int, o Option) {
 		threads = 1
 	}
 	threads = min(threads, blocksOf(rows*j.w.rowBytes, shareBytes))
-	j.partRows = blocksOf(blocksOf(partBytes, j.w.rowBytes), oneRows) * oneRows
+	bytes := partBytes
+	if _, step := j.stretch(); step < j.w.cols/QuantBlock {
+		bytes *= 4 // for at each stretch the first rows come as a surprise
+	}
+	j.partRows = blocksOf(blocksOf(bytes, j.w.rowBytes), oneRows) * oneRows
 	if j.gemm != nil || j.tiled {
 		for len(j.workspaces) < o.most() {
 			j.workspaces = append(j.workspaces, panelWorkspace{})
@@ -175,8 +179,6 @@ const (
 	weightSerialFLOPs = 1e6
 	// shareBytes of weights are too few for another thread.
 	shareBytes = 8 << 10
-	// stretchBytes of activations are worked on at a time: half an L1.
-	stretchBytes = 24 << 10
 	// partBytes is how many bytes of weights a thread takes at a time: they stay in
 	// L2 while they meet the activations, stretch by stretch.
 	partBytes = 32 << 10
@@ -264,16 +266,22 @@ func (j *weightJob) part(part, thread int) {
 	}
 }
 
+// stretch returns how many rows of activations go together at most, and along how
+// many blocks of each, for them to stay in L1: evenly many, as those of 8 bits lie
+// in pairs, or all.
+func (j *weightJob) stretch() (wide, step int) {
+	wide = j.k.wide
+	if j.int8 != nil {
+		wide = j.k.wideInt8
+	}
+	return wide, part(j.w.cols/QuantBlock, max(2, int(HostCaches().L1*3/4)/(min(wide, j.m)*4*QuantBlock)), 2)
+}
+
 // dots computes the results of some rows of the weights with few activations.
 func (j *weightJob) dots(p Product, first, rows int) {
 	w, f := p.W, p.W.format
 	blocks := w.cols / QuantBlock
-	// Along the rows in stretches, so that the activations stay in L1.
-	wide := j.k.wide
-	if j.int8 != nil {
-		wide = j.k.wideInt8
-	}
-	step := max(1, stretchBytes/(min(wide, j.m)*4*QuantBlock)) / 2 * 2
+	wide, step := j.stretch()
 	for b := 0; b < blocks; b += step {
 		n := min(step, blocks-b)
 		data := &w.data[first*w.rowBytes+b*layouts[f].blockBytes()]

@@ -243,7 +243,7 @@ func (k *weightLoops) pairs(m int, sums []reg.VecPhysical, unroll int, pair func
 	g := k.g
 	label := func(s string) string { return fmt.Sprintf("m%d%s", m, s) }
 	step := func(u int) {
-		g.ask(k.w, 2*g.f.bytes)
+		k.ask(2 * g.f.bytes)
 		pair(u, false)
 		g.ADDQ(operand.I32(2*g.f.bytes), k.w)
 		g.forward(k.x, m, quantPair)

@@ -283,7 +283,7 @@ type weightLoops struct {
 	g                        *weightGen
 	x, y                     rowsOf
 	row, w                   reg.GPPhysical // the row, and the place in it
-	left, tmp                reg.GPPhysical
+	left, tmp, ahead         reg.GPPhysical
 	blocks, rowBytes, rowsNo operand.Mem
 }
 
@@ -291,7 +291,7 @@ type weightLoops struct {
 func (g *weightGen) weightLoops(xShift uint8) *weightLoops {
 	k := &weightLoops{
 		g: g, x: rowsOf{reg.RBX, reg.RCX, reg.RSI, reg.RDI}, y: rowsOf{reg.R8, reg.R9, reg.R10, reg.R11},
-		row: reg.RAX, w: reg.RDX, left: reg.R12, tmp: reg.R13,
+		row: reg.RAX, w: reg.RDX, left: reg.R12, tmp: reg.R13, ahead: reg.R14,
 	}
 	place := func(name string) operand.Mem {
 		b, err := g.Param(name).Resolve()
@@ -321,6 +321,7 @@ func (g *weightGen) weightLoops(xShift uint8) *weightLoops {
 // choose jumps to the body for m, at most so many.
 func (k *weightLoops) choose(most int) {
 	g := k.g
+	k.lookAhead()
 	g.Load(g.Param("m"), k.tmp)
 	for m := most; m > 1; m /= 2 {
 		g.CMPQ(k.tmp, operand.U8(m))
@@ -335,7 +336,7 @@ func (k *weightLoops) rows(m int, sums []reg.VecPhysical, unroll, wBytes, xBytes
 	g := k.g
 	label := func(s string) string { return fmt.Sprintf("m%d%s", m, s) }
 	step := func(u int) {
-		g.ask(k.w, wBytes)
+		k.ask(wBytes)
 		block(u)
 		g.ADDQ(operand.I32(wBytes), k.w)
 		g.forward(k.x, m, xBytes)
@@ -371,15 +372,30 @@ func (k *weightLoops) rows(m int, sums []reg.VecPhysical, unroll, wBytes, xBytes
 	k.next(m)
 }
 
-// ask asks memory for what so many bytes at w are followed by much later.
-func (g *weightGen) ask(w reg.GPPhysical, bytes int) {
+// ask asks memory for the same bytes of a row below, where several rows of
+// activations keep the hardware from seeing what comes next: as many rows below
+// as there are in weightsAhead bytes.
+func (k *weightLoops) ask(bytes int) {
 	for at := 0; at < bytes; at += 64 {
-		g.PREFETCHT0(operand.Mem{Base: w, Disp: weightsAhead + at})
+		k.g.PREFETCHT0(operand.Mem{Base: k.w, Index: k.ahead, Scale: 1, Disp: at})
 	}
 }
 
-// weightsAhead is how many bytes ahead memory is asked for weights: where several
-// rows go together the hardware does not see what comes next.
+// lookAhead sets the distance to that row.
+func (k *weightLoops) lookAhead() {
+	g := k.g
+	g.MOVQ(k.blocks, k.left)
+	g.IMUL3Q(operand.I32(g.f.bytes), k.left, k.left)
+	g.MOVQ(k.row, k.tmp) // RAX
+	g.MOVL(operand.U32(weightsAhead), reg.EAX)
+	g.XORL(reg.EDX, reg.EDX)
+	g.DIVQ(k.left)
+	g.INCQ(reg.RAX)
+	g.IMULQ(k.rowBytes, reg.RAX)
+	g.MOVQ(reg.RAX, k.ahead)
+	g.MOVQ(k.tmp, k.row)
+}
+
 const weightsAhead = 8192
 
 // store adds up the sums of each row of activations and stores them.
