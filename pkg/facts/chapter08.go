@@ -69,7 +69,7 @@ func chapter08(f *Group) {
 	}
 
 	const mib = kib * kib
-	f.add("n", size, "weights_mib", size*size*s/mib)
+	f.add("n", size, "weights_mib", size*size*s/mib, "half_mib", size/2*size/2*s/mib)
 
 	// Questions.
 	f.add("q2_kib", 48, "q2_kc", kcOf(48*kib), "q2_quotient", float64(48*kib/s-mr*nr)/(mr+nr))

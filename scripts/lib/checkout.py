@@ -122,8 +122,11 @@ def base_env():
     env["PYTHONUNBUFFERED"] = "1"
     env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
     env["PIP_NO_INPUT"] = "1"
+    without = [s for s in env.get("GODEBUG", "").split(",") if s.startswith("cpu.")]
     for name in (*GO_CLEARED, *unusable_go_folders()):
         env.pop(name, None)
+    if without:  # instruction sets that are to stay unused change no build
+        env["GODEBUG"] = ",".join(without)
     env["GOTOOLCHAIN"] = "local"  # never fetch another Go by itself
 
     if writable_home() is None:  # then the caches live in the checkout

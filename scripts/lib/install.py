@@ -654,7 +654,7 @@ class Setup:
         if "," in str(ROOT) or os.pathsep in str(ROOT):
             raise Stop(f"the checkout's path has a comma or a colon in it: {ROOT}\n"
                        "Lists of paths are split there. Move it to a path without one.")
-        kept = (*GO_KEPT, "GOENV", "GOFLAGS", "GOTOOLCHAIN", "CGO_ENABLED", "XDG_CONFIG_HOME", "GOPLSCACHE", "TMPDIR", "MEMORYWALL_MODEL")
+        kept = (*GO_KEPT, "GOENV", "GODEBUG", "GOFLAGS", "GOTOOLCHAIN", "CGO_ENABLED", "XDG_CONFIG_HOME", "GOPLSCACHE", "TMPDIR", "MEMORYWALL_MODEL")
         if not self.env.get("MEMORYWALL_MODEL"):
             self.env["MEMORYWALL_MODEL"] = str(MODEL) if MODEL.exists() else ""
         # GOWORK stays empty: GoNB makes a workspace for each cell.
