@@ -83,8 +83,12 @@ func TestReadConfigRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "no JSON object"}, {"[]", "no JSON object"}, {"{", "no JSON object"}, {"{}", "architectures is missing"},
 		{`{"architectures": ["T5ForConditionalGeneration"]}`, `architectures is "T5ForConditionalGeneration": it must be one of DeepseekV2ForCausalLM, `},
-		{change("llama-3-8b", `"hidden_size": 4096`, `"hidden_size": 4096.5`), "hidden_size is number 4096.5"},
-		{change("llama-3-8b", `"hidden_size": 4096`, `"hidden_size": "4096"`), "hidden_size is string"},
+		{change("llama-3-8b", `"hidden_size": 4096`, `"hidden_size": 4096.5`), "hidden_size is 4096.5: it must be a whole number"},
+		{change("llama-3-8b", `"hidden_size": 4096`, `"hidden_size": "4096"`), `hidden_size is "4096": it must be a whole number`},
+		{change("llama-3-8b", `"hidden_size": 4096`, `"hidden_size": 1e300`), "hidden_size is 1e300: it must be a whole number"},
+		{change("llama-3-8b", `"hidden_size": 4096`, `"hidden_size": 4096, "hidden_size": 8192`), `duplicate key "hidden_size"`},
+		{change("llama-3-8b", `"hidden_size": 4096`, `"hidden_size": 4096, "other": {}, "other": []`), `duplicate key "other"`},
+		{change("llama-3-8b", `"tie_word_embeddings": false`, `"tie_word_embeddings": 0`), "tie_word_embeddings is 0: it must be true or false"},
 		{change("llama-3-8b", `"hidden_size": 4096`, `"hidden_size": null`), "hidden_size is missing"},
 		{change("llama-3-8b", `"hidden_size": 4096`, `"hidden_size": 4095`), "hidden_size is 4095: the 32 heads must divide it"},
 		{change("llama-3-8b", `"hidden_size": 4096`, `"hidden_size": 0`), "width is 0: it must be at least 1"},
@@ -119,6 +123,9 @@ func TestReadConfigForms(t *testing.T) {
 	}
 	if m := read("llama-2-7b", `"num_key_value_heads": 32,`, ``); m.KVHeads != 32 {
 		t.Errorf("%d KV heads where the key is missing", m.KVHeads)
+	}
+	if m := read("llama-2-7b", `"hidden_size": 4096`, `"hidden_size": 4096.0`); m.Width != 4096 {
+		t.Errorf("width %d of 4096.0", m.Width)
 	}
 	if m := read("mistral-7b", `"sliding_window": 4096`, `"sliding_window": null`); m.Window != 0 || m.WindowLayers != 0 {
 		t.Errorf("window of %d in %d layers", m.Window, m.WindowLayers)
