@@ -212,12 +212,16 @@ func use(what, each string, rate, amount, roof float64) (float64, error) {
 func JoulesPerToken(watts, tokensPerS float64) float64 {
 	arg.Positive("serving", "power", watts, "W")
 	arg.Positive("serving", "rate", tokensPerS, "tokens/s")
-	return watts / tokensPerS
+	j := watts / tokensPerS
+	arg.Positive("serving", "energy of a token", j, "J")
+	return j
 }
 
 // CostPerMillion returns the price of a million tokens at so much an hour.
 func CostPerMillion(perHour, tokensPerS float64) float64 {
 	arg.Positive("serving", "price", perHour, "an hour")
 	arg.Positive("serving", "rate", tokensPerS, "tokens/s")
-	return perHour / 3600 / tokensPerS * 1e6
+	cost := perHour / 3600 / tokensPerS * 1e6
+	arg.Positive("serving", "cost", cost, "a million tokens")
+	return cost
 }

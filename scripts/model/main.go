@@ -294,15 +294,17 @@ func (c call) count() (r report, err error) {
 		}
 		r.MBU, r.MFU = &mbu, &mfu
 	}
-	if c.watts > 0 {
-		j := serving.JoulesPerToken(c.watts*float64(s.Chips), rate)
-		r.Joules = &j
-	}
-	if c.price > 0 {
-		p := serving.CostPerMillion(c.price*float64(s.Chips), rate)
-		r.Cost = &p
-	}
-	return r, nil
+	err = roofline.Maybe(func() {
+		if c.watts > 0 {
+			j := serving.JoulesPerToken(c.watts*float64(s.Chips), rate)
+			r.Joules = &j
+		}
+		if c.price > 0 {
+			p := serving.CostPerMillion(c.price*float64(s.Chips), rate)
+			r.Cost = &p
+		}
+	})
+	return r, err
 }
 
 func (c call) answer(stdout io.Writer) error {

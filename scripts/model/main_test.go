@@ -228,6 +228,8 @@ func TestMistakes(t *testing.T) {
 		{[]string{"--model", "llama-3-8b", "--chip", "H100 NVL"}, "no rates of it were found"},
 		{with("--weights", "int3"), "format is \"int3\""},
 		{with("--batch", "0"), "batch is 0"},
+		{with("--price", "1e308", "--measured", "1e-6"), "cost is +Inf a million tokens: it must be positive and finite"},
+		{with("--watts", "1e308", "--chips", "4"), "power is +Inf W: it must be positive and finite"},
 		{with("--context", "0"), "context is 0"},
 		{with("--context", "-1"), "context is -1"},
 		{with("--prompt", "0"), "--prompt is 0"},
