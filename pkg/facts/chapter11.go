@@ -144,6 +144,7 @@ func chapter11(f *Group) {
 	book, _ := serving.MBU(100, 2*modelSize, 2e12)
 	f.add("q5_used", 100*2*modelSize, "q5_mbu", 100*book, "q5_published", 700)
 	f.add("q6_wh", 512*serving.JoulesPerToken(400, 1900)/3600)
+	f.add("q6_mwh", serving.JoulesPerToken(400, 1900)/3.6)
 	f.add("q6_j", serving.JoulesPerToken(400, 1900), "q6_rate", 1900, "q6_watts", 400)
 	f.add("q6_tokens", 512, "q6_one", 1165, "q6_many", 22286)
 	f.add("q6_cost", serving.CostPerMillion(2, 1165))

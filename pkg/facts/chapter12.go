@@ -2,7 +2,6 @@ package facts
 
 import (
 	"fmt"
-	"math"
 
 	"memorywall/pkg/chips"
 	"memorywall/pkg/serving"
@@ -81,6 +80,8 @@ func chapter12(f *Group) {
 	f.add("q5_mi_rate", 1565, "q5_mi_published", 68.0)
 	f.add("q5_mi_peak", chips.Named("MI355X").Rate("BF16").Dense.Value/1e12)
 	f.add("q5_mi", 100*1565e12/chips.Named("MI355X").Rate("BF16").Dense.Value)
+	gb200 := chips.Named("GB200").Rate("BF16").Dense.Value
+	f.add("q5_gb200_rate", 1822, "q5_gb200_peak", gb200/1e12, "q5_gb200", 100*1822e12/gb200)
 	f.add("q5_both", 2*seventy.Chip.Link/1e9)
 	slow := user
 	slow.Hop, slow.Chip.Link = 0, 32e9
@@ -88,9 +89,8 @@ func chapter12(f *Group) {
 	pipeline := one
 	pipeline.Split, pipeline.Chips = serving.Pipeline, 2
 	a := pipeline.Answer(serving.Ask{Batch: 1, Context: 1})
-	f.add("pipe_ms", math.Round(a.TPOT*1e5)/1e2)
+	f.add("pipe_ms", a.TPOT*1e3, "pipe_one_all", a.All)
 	f.add("pipe_two_all", pipeline.Answer(serving.Ask{Batch: 2, Context: 1}).All)
-	f.add("pipe_one_all", a.All)
 	slowHop := user
 	slowHop.Chips, slowHop.Hop = 8, 0
 	f.add("q7_ms", slowHop.Answer(serving.Ask{Batch: 1, Context: 1024}).TPOT*1e3)

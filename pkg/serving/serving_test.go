@@ -204,6 +204,14 @@ func TestEnergyAndCost(t *testing.T) {
 	near(t, "joules", j, 0.2105, 1e-3)
 	near(t, "mWh", j/3.6, 0.0585, 1e-3)
 	near(t, "Wh of 512 tokens", j*512/3600, 0.030, 3e-3)
+	for want, fn := range map[string]func(){
+		"cost is +Inf a million tokens": func() { CostPerMillion(1e308, 1e-6) },
+		"energy of a token is +Inf J":   func() { JoulesPerToken(1e308, 1e-6) },
+	} {
+		if err := arg.Maybe(fn); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %q", err, want)
+		}
+	}
 }
 
 // By hand: Llama 3 70B, tensor split over 4, a batch of 32 in bf16. A message of
@@ -302,6 +310,31 @@ func TestSplitsAddUp(t *testing.T) {
 	}
 	if want := 2 * s.Model.Params().Total; math.Abs(float64(sum-want)) > 4 {
 		t.Errorf("two stages hold %d bytes, the whole %d", sum, want)
+	}
+}
+
+// A lone request goes through all stages of a pipeline and waits for no other;
+// with as many requests as stages the slowest sets the pace; and between the two
+// a step takes the longer of both.
+func TestPipelineOfFewRequests(t *testing.T) {
+	s := setup("llama-3-8b", "A100 80GB SXM", 1, "fp16")
+	one := s.times(s.Decode(1, 100))
+	s.Chips, s.Split = 8, Pipeline
+	at := func(batch int64) float64 { return s.times(s.Decode(batch, 100)).Overlapped() }
+	for batch := int64(1); batch <= 4; batch++ {
+		near(t, "few requests", at(batch), one.Overlapped(), 1e-9)
+	}
+	slowest := 0.0
+	for _, sh := range s.shares() {
+		slowest = max(slowest, s.times(s.loadOf(sh, s.unit(99, 1), 1, 1, 1)).Overlapped())
+	}
+	if !(slowest*8 > one.Overlapped()*1.01) {
+		t.Fatal("the stages are equal: choose another example")
+	}
+	near(t, "eight requests", at(8), 8*slowest, 1e-9)
+	near(t, "seven requests", at(7), max(7*slowest, one.Overlapped()), 1e-9)
+	if s.Hop = 1e-3; s.times(s.Decode(1, 100)).Latency != 7e-3 {
+		t.Errorf("latency %v", s.times(s.Decode(1, 100)).Latency)
 	}
 }
 

@@ -154,6 +154,9 @@ type share struct {
 	heads   float64 // of the work of attention itself
 }
 
+// whole is the share of a chip that has all.
+var whole = share{1, 1, 1, 1, 1, 1, 1}
+
 // shares returns those of the chips that may be the fullest or the slowest.
 func (s Setup) shares() []share {
 	p := float64(s.Chips)
@@ -191,7 +194,7 @@ func (s Setup) shares() []share {
 	case Expert:
 		return []share{{1, 1 / p, 1, 1, 1, 1, 1}}
 	}
-	return []share{{1, 1, 1, 1, 1, 1, 1}}
+	return []share{whole}
 }
 
 // of returns the share of a part, by its name in package transformer.

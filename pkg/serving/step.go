@@ -104,46 +104,63 @@ func (s Setup) unit(before, n int64) unit {
 }
 
 // load is the work of the busiest chip: in proportion to the requests but for
-// the weights, which are read once.
+// the weights, which are read once. In a pipeline the requests go in groups, as
+// many as there are chips where there are enough: in each turn of a step every
+// stage has one of them, and the slowest stage sets the pace. But no group is
+// through before all stages are, one after the other, which takes longer where
+// there are few groups: a lone request waits for no other.
 func (s Setup) load(u unit, requests float64) Load {
-	p := float64(s.Chips)
 	own := requests // that one chip, or one group of a pipeline, has
 	if s.Split != Tensor {
-		own = math.Ceil(requests / p)
+		own = math.Ceil(requests / float64(s.Chips))
 	}
 	turns := 1.0
 	if s.Split == Pipeline {
-		turns = p
+		turns = math.Ceil(requests / own)
 	}
-	tokens := own * float64(u.new)
 	var worst Load
 	for _, sh := range s.shares() {
-		l := Load{Layers: float64(s.Model.Layers) * turns}
-		elems := 0.0
-		for _, w := range u.pass.Parts {
-			f := sh.of(w.Name)
-			together, flops := tokens, own*float64(w.FLOPs)
-			if w.Name == transformer.ExpertPart && s.Split == Expert {
-				together, flops = requests*float64(u.new), requests*float64(w.FLOPs)
-			}
-			weights := w.Weights
-			if w.Name == transformer.ExpertPart && s.Model.Experts.Total > 0 {
-				weights = s.Model.Touched(int64(together)) * float64(s.Model.ExpertParams()) * s.expertLayers()
-			}
-			l.FLOPs += flops * f * turns
-			elems += weights * f * turns
-			l.KV += own * float64(s.Storage.KV.Size(w.KV)) * sh.kv * turns
-		}
-		l.Weights = elems * float64(s.Storage.Weights.Bytes) / float64(s.Storage.Weights.Elems)
-		s.send(&l, tokens)
-		if s.Split == Pipeline {
-			l.Layers = math.Ceil(float64(s.Model.Layers)*sh.layers) * turns
-		}
-		if s.times(l).Overlapped() >= s.times(worst).Overlapped() {
-			worst = l
-		}
+		worst = s.slower(worst, s.loadOf(sh, u, requests, own, turns))
+	}
+	if s.Split == Pipeline {
+		worst = s.slower(worst, s.loadOf(whole, u, requests, own, 1))
 	}
 	return worst
+}
+
+// slower returns the load that takes longer, b of equal ones.
+func (s Setup) slower(a, b Load) Load {
+	if s.times(b).Overlapped() >= s.times(a).Overlapped() {
+		return b
+	}
+	return a
+}
+
+// loadOf is the work, in so many turns, of a chip with this share.
+func (s Setup) loadOf(sh share, u unit, requests, own, turns float64) Load {
+	tokens := own * float64(u.new)
+	l := Load{Layers: float64(s.Model.Layers)}
+	if s.Split == Pipeline {
+		l.Layers = math.Ceil(float64(s.Model.Layers)*sh.layers) * turns
+	}
+	elems := 0.0
+	for _, w := range u.pass.Parts {
+		f := sh.of(w.Name)
+		together, flops := tokens, own*float64(w.FLOPs)
+		if w.Name == transformer.ExpertPart && s.Split == Expert {
+			together, flops = requests*float64(u.new), requests*float64(w.FLOPs)
+		}
+		weights := w.Weights
+		if w.Name == transformer.ExpertPart && s.Model.Experts.Total > 0 {
+			weights = s.Model.Touched(int64(together)) * float64(s.Model.ExpertParams()) * s.expertLayers()
+		}
+		l.FLOPs += flops * f * turns
+		elems += weights * f * turns
+		l.KV += own * float64(s.Storage.KV.Size(w.KV)) * sh.kv * turns
+	}
+	l.Weights = elems * float64(s.Storage.Weights.Bytes) / float64(s.Storage.Weights.Elems)
+	s.send(&l, tokens)
+	return l
 }
 
 // send adds what a chip sends in a step.
