@@ -34,6 +34,18 @@ func ExampleMultiply_error() {
 	// Output: matmul: lda is 2: it must be at least k = 3, the row of a
 }
 
+// Three products of 1×2 and 2×1 in one call.
+func ExampleMultiplyBatch() {
+	a := []float32{1, 2, 3, 4, 5, 6}
+	b := []float32{1, 1, 1, 0, 0, 1}
+	c := make([]float32, 3)
+	if err := matmul.MultiplyBatch(3, 1, 1, 2, a, b, c); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(c)
+	// Output: [3 3 6]
+}
+
 // C = A·B + C in plain Go on one thread.
 func ExampleNew() {
 	add, err := matmul.New[float64](matmul.ISA("go"), matmul.Threads(1), matmul.Beta(1))
