@@ -110,10 +110,7 @@ func (j *weightJob) storeTile(sums []float32, z panel, product Product, first, r
 	for r := 0; r < rows; r += side {
 		n := min(side, rows-r)
 		for i := range m {
-			from, to := sums[r*z.width+i*side:][:n], y[i*ldy+r:][:n]
-			for s, v := range from {
-				to[s] = v
-			}
+			copy(y[i*ldy+r:][:n], sums[r*z.width+i*side:])
 		}
 	}
 }
