@@ -8,7 +8,7 @@ import (
 )
 
 // turnedAhead is how many bytes ahead memory is asked for weights.
-const turnedAhead = 16384
+const turnedAhead = 4096
 
 // plainFormats are those whose weights stand for themselves.
 var plainFormats = []*weightFormat{wF32, wBF16, wF16}
