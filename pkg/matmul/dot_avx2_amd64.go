@@ -17,8 +17,8 @@ package matmul
 //go:noescape
 func dotF32AVX2(n int, a *float32, lda int, x *float32, y *float32, ldy int, rows int)
 
-// rowsF32AVX2 is rowsGo for n a multiple of 8, m 1 or 2, and depth a power of two up to
-// 8, or 4 where m is 2 and there are 16 registers.
+// rowsF32AVX2 is rowsGo for n a multiple of 8, m from 1 to 4, and depth a power of two up to
+// 8, 4, 2 and 2.
 //
 //go:noescape
 func rowsF32AVX2(n int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, m int, depth int, add bool)
@@ -36,8 +36,8 @@ func rowsF32AVX2(n int, a *float32, lda int, b *float32, ldb int, c *float32, ld
 //go:noescape
 func dotF64AVX2(n int, a *float64, lda int, x *float64, y *float64, ldy int, rows int)
 
-// rowsF64AVX2 is rowsGo for n a multiple of 4, m 1 or 2, and depth a power of two up to
-// 8, or 4 where m is 2 and there are 16 registers.
+// rowsF64AVX2 is rowsGo for n a multiple of 4, m from 1 to 4, and depth a power of two up to
+// 8, 4, 2 and 2.
 //
 //go:noescape
 func rowsF64AVX2(n int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, m int, depth int, add bool)

@@ -406,7 +406,7 @@ DATA lanes<>+56(SB)/8, $0x0000000000000000
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
 // func rowsF32AVX2(n int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, m int, depth int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·rowsF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ n+0(FP), R10
 	MOVQ a+8(FP), R8
@@ -416,13 +416,19 @@ TEXT ·rowsF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ c+40(FP), SI
 	MOVQ ldc+48(FP), DI
 	SHLQ $0x02, R9
+	LEAQ (R9)(R9*2), R13
 	SHLQ $0x02, CX
-	SHLQ $0x02, DI
 	LEAQ (CX)(CX*2), DX
+	SHLQ $0x02, DI
+	LEAQ (DI)(DI*2), R12
 	LEAQ (AX)(CX*4), BX
 	MOVQ m+56(FP), R11
 	CMPQ R11, $0x02
-	JEQ  two
+	JEQ  m2
+	CMPQ R11, $0x03
+	JEQ  m3
+	CMPQ R11, $0x04
+	JEQ  m4
 	MOVQ depth+64(FP), R11
 	CMPQ R11, $0x08
 	JEQ  m1d8
@@ -441,6 +447,10 @@ m1d8:
 	VBROADCASTSS 20(R8), Y5
 	VBROADCASTSS 24(R8), Y6
 	VBROADCASTSS 28(R8), Y7
+	MOVQ         CX, R8
+	IMUL3Q       $+8, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m1d8loop:
 	VXORPS  Y8, Y8, Y8
@@ -449,17 +459,27 @@ m1d8loop:
 	VMOVUPS (SI), Y8
 
 m1d8sum:
+	PREFETCHT1  (R8)
 	VFMADD231PS (AX), Y0, Y8
+	PREFETCHT1  (R8)(CX*1)
 	VFMADD231PS (AX)(CX*1), Y1, Y8
+	PREFETCHT1  (R8)(CX*2)
 	VFMADD231PS (AX)(CX*2), Y2, Y8
+	PREFETCHT1  (R8)(DX*1)
 	VFMADD231PS (AX)(DX*1), Y3, Y8
+	PREFETCHT1  (R9)
 	VFMADD231PS (BX), Y4, Y8
+	PREFETCHT1  (R9)(CX*1)
 	VFMADD231PS (BX)(CX*1), Y5, Y8
+	PREFETCHT1  (R9)(CX*2)
 	VFMADD231PS (BX)(CX*2), Y6, Y8
+	PREFETCHT1  (R9)(DX*1)
 	VFMADD231PS (BX)(DX*1), Y7, Y8
 	VMOVUPS     Y8, (SI)
 	ADDQ        $+32, AX
 	ADDQ        $+32, BX
+	ADDQ        $+32, R8
+	ADDQ        $+32, R9
 	ADDQ        $+32, SI
 	SUBQ        $+8, R10
 	JNE         m1d8loop
@@ -471,6 +491,10 @@ m1d4:
 	VBROADCASTSS 4(R8), Y1
 	VBROADCASTSS 8(R8), Y2
 	VBROADCASTSS 12(R8), Y3
+	MOVQ         CX, R8
+	IMUL3Q       $+4, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m1d4loop:
 	VXORPS  Y4, Y4, Y4
@@ -479,12 +503,17 @@ m1d4loop:
 	VMOVUPS (SI), Y4
 
 m1d4sum:
+	PREFETCHT1  (R8)
 	VFMADD231PS (AX), Y0, Y4
+	PREFETCHT1  (R8)(CX*1)
 	VFMADD231PS (AX)(CX*1), Y1, Y4
+	PREFETCHT1  (R8)(CX*2)
 	VFMADD231PS (AX)(CX*2), Y2, Y4
+	PREFETCHT1  (R8)(DX*1)
 	VFMADD231PS (AX)(DX*1), Y3, Y4
 	VMOVUPS     Y4, (SI)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R8
 	ADDQ        $+32, SI
 	SUBQ        $+8, R10
 	JNE         m1d4loop
@@ -494,6 +523,10 @@ m1d4sum:
 m1d2:
 	VBROADCASTSS (R8), Y0
 	VBROADCASTSS 4(R8), Y1
+	MOVQ         CX, R8
+	IMUL3Q       $+2, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m1d2loop:
 	VXORPS  Y2, Y2, Y2
@@ -502,10 +535,13 @@ m1d2loop:
 	VMOVUPS (SI), Y2
 
 m1d2sum:
+	PREFETCHT1  (R8)
 	VFMADD231PS (AX), Y0, Y2
+	PREFETCHT1  (R8)(CX*1)
 	VFMADD231PS (AX)(CX*1), Y1, Y2
 	VMOVUPS     Y2, (SI)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R8
 	ADDQ        $+32, SI
 	SUBQ        $+8, R10
 	JNE         m1d2loop
@@ -514,6 +550,10 @@ m1d2sum:
 
 m1d1:
 	VBROADCASTSS (R8), Y0
+	MOVQ         CX, R8
+	IMUL3Q       $+1, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m1d1loop:
 	VXORPS  Y1, Y1, Y1
@@ -522,16 +562,18 @@ m1d1loop:
 	VMOVUPS (SI), Y1
 
 m1d1sum:
+	PREFETCHT1  (R8)
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (SI)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R8
 	ADDQ        $+32, SI
 	SUBQ        $+8, R10
 	JNE         m1d1loop
 	VZEROUPPER
 	RET
 
-two:
+m2:
 	MOVQ depth+64(FP), R11
 	CMPQ R11, $0x04
 	JEQ  m2d4
@@ -548,6 +590,10 @@ m2d4:
 	VBROADCASTSS 4(R8)(R9*1), Y5
 	VBROADCASTSS 8(R8)(R9*1), Y6
 	VBROADCASTSS 12(R8)(R9*1), Y7
+	MOVQ         CX, R8
+	IMUL3Q       $+4, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m2d4loop:
 	VXORPS  Y8, Y8, Y8
@@ -558,21 +604,26 @@ m2d4loop:
 	VMOVUPS (SI)(DI*1), Y9
 
 m2d4sum:
+	PREFETCHT1  (R8)
 	VMOVUPS     (AX), Y10
 	VFMADD231PS Y10, Y0, Y8
 	VFMADD231PS Y10, Y4, Y9
+	PREFETCHT1  (R8)(CX*1)
 	VMOVUPS     (AX)(CX*1), Y10
 	VFMADD231PS Y10, Y1, Y8
 	VFMADD231PS Y10, Y5, Y9
+	PREFETCHT1  (R8)(CX*2)
 	VMOVUPS     (AX)(CX*2), Y10
 	VFMADD231PS Y10, Y2, Y8
 	VFMADD231PS Y10, Y6, Y9
+	PREFETCHT1  (R8)(DX*1)
 	VMOVUPS     (AX)(DX*1), Y10
 	VFMADD231PS Y10, Y3, Y8
 	VFMADD231PS Y10, Y7, Y9
 	VMOVUPS     Y8, (SI)
 	VMOVUPS     Y9, (SI)(DI*1)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R8
 	ADDQ        $+32, SI
 	SUBQ        $+8, R10
 	JNE         m2d4loop
@@ -584,6 +635,10 @@ m2d2:
 	VBROADCASTSS 4(R8), Y1
 	VBROADCASTSS (R8)(R9*1), Y2
 	VBROADCASTSS 4(R8)(R9*1), Y3
+	MOVQ         CX, R8
+	IMUL3Q       $+2, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m2d2loop:
 	VXORPS  Y4, Y4, Y4
@@ -594,15 +649,18 @@ m2d2loop:
 	VMOVUPS (SI)(DI*1), Y5
 
 m2d2sum:
+	PREFETCHT1  (R8)
 	VMOVUPS     (AX), Y6
 	VFMADD231PS Y6, Y0, Y4
 	VFMADD231PS Y6, Y2, Y5
+	PREFETCHT1  (R8)(CX*1)
 	VMOVUPS     (AX)(CX*1), Y6
 	VFMADD231PS Y6, Y1, Y4
 	VFMADD231PS Y6, Y3, Y5
 	VMOVUPS     Y4, (SI)
 	VMOVUPS     Y5, (SI)(DI*1)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R8
 	ADDQ        $+32, SI
 	SUBQ        $+8, R10
 	JNE         m2d2loop
@@ -612,6 +670,10 @@ m2d2sum:
 m2d1:
 	VBROADCASTSS (R8), Y0
 	VBROADCASTSS (R8)(R9*1), Y1
+	MOVQ         CX, R8
+	IMUL3Q       $+1, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m2d1loop:
 	VXORPS  Y2, Y2, Y2
@@ -622,15 +684,201 @@ m2d1loop:
 	VMOVUPS (SI)(DI*1), Y3
 
 m2d1sum:
+	PREFETCHT1  (R8)
 	VMOVUPS     (AX), Y4
 	VFMADD231PS Y4, Y0, Y2
 	VFMADD231PS Y4, Y1, Y3
 	VMOVUPS     Y2, (SI)
 	VMOVUPS     Y3, (SI)(DI*1)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R8
 	ADDQ        $+32, SI
 	SUBQ        $+8, R10
 	JNE         m2d1loop
+	VZEROUPPER
+	RET
+
+m3:
+	MOVQ depth+64(FP), R11
+	CMPQ R11, $0x02
+	JEQ  m3d2
+	JMP  m3d1
+
+m3d2:
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS 4(R8), Y1
+	VBROADCASTSS (R8)(R9*1), Y2
+	VBROADCASTSS 4(R8)(R9*1), Y3
+	VBROADCASTSS (R8)(R9*2), Y4
+	VBROADCASTSS 4(R8)(R9*2), Y5
+	MOVQ         CX, R8
+	IMUL3Q       $+2, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
+
+m3d2loop:
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	CMPB    add+72(FP), $0x00
+	JEQ     m3d2sum
+	VMOVUPS (SI), Y6
+	VMOVUPS (SI)(DI*1), Y7
+	VMOVUPS (SI)(DI*2), Y8
+
+m3d2sum:
+	PREFETCHT1  (R8)
+	VMOVUPS     (AX), Y9
+	VFMADD231PS Y9, Y0, Y6
+	VFMADD231PS Y9, Y2, Y7
+	VFMADD231PS Y9, Y4, Y8
+	PREFETCHT1  (R8)(CX*1)
+	VMOVUPS     (AX)(CX*1), Y9
+	VFMADD231PS Y9, Y1, Y6
+	VFMADD231PS Y9, Y3, Y7
+	VFMADD231PS Y9, Y5, Y8
+	VMOVUPS     Y6, (SI)
+	VMOVUPS     Y7, (SI)(DI*1)
+	VMOVUPS     Y8, (SI)(DI*2)
+	ADDQ        $+32, AX
+	ADDQ        $+32, R8
+	ADDQ        $+32, SI
+	SUBQ        $+8, R10
+	JNE         m3d2loop
+	VZEROUPPER
+	RET
+
+m3d1:
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS (R8)(R9*1), Y1
+	VBROADCASTSS (R8)(R9*2), Y2
+	MOVQ         CX, R8
+	IMUL3Q       $+1, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
+
+m3d1loop:
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	CMPB    add+72(FP), $0x00
+	JEQ     m3d1sum
+	VMOVUPS (SI), Y3
+	VMOVUPS (SI)(DI*1), Y4
+	VMOVUPS (SI)(DI*2), Y5
+
+m3d1sum:
+	PREFETCHT1  (R8)
+	VMOVUPS     (AX), Y6
+	VFMADD231PS Y6, Y0, Y3
+	VFMADD231PS Y6, Y1, Y4
+	VFMADD231PS Y6, Y2, Y5
+	VMOVUPS     Y3, (SI)
+	VMOVUPS     Y4, (SI)(DI*1)
+	VMOVUPS     Y5, (SI)(DI*2)
+	ADDQ        $+32, AX
+	ADDQ        $+32, R8
+	ADDQ        $+32, SI
+	SUBQ        $+8, R10
+	JNE         m3d1loop
+	VZEROUPPER
+	RET
+
+m4:
+	MOVQ depth+64(FP), R11
+	CMPQ R11, $0x02
+	JEQ  m4d2
+	JMP  m4d1
+
+m4d2:
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS 4(R8), Y1
+	VBROADCASTSS (R8)(R9*1), Y2
+	VBROADCASTSS 4(R8)(R9*1), Y3
+	VBROADCASTSS (R8)(R9*2), Y4
+	VBROADCASTSS 4(R8)(R9*2), Y5
+	VBROADCASTSS (R8)(R13*1), Y6
+	VBROADCASTSS 4(R8)(R13*1), Y7
+	MOVQ         CX, R8
+	IMUL3Q       $+2, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
+
+m4d2loop:
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	CMPB    add+72(FP), $0x00
+	JEQ     m4d2sum
+	VMOVUPS (SI), Y8
+	VMOVUPS (SI)(DI*1), Y9
+	VMOVUPS (SI)(DI*2), Y10
+	VMOVUPS (SI)(R12*1), Y11
+
+m4d2sum:
+	PREFETCHT1  (R8)
+	VMOVUPS     (AX), Y12
+	VFMADD231PS Y12, Y0, Y8
+	VFMADD231PS Y12, Y2, Y9
+	VFMADD231PS Y12, Y4, Y10
+	VFMADD231PS Y12, Y6, Y11
+	PREFETCHT1  (R8)(CX*1)
+	VMOVUPS     (AX)(CX*1), Y12
+	VFMADD231PS Y12, Y1, Y8
+	VFMADD231PS Y12, Y3, Y9
+	VFMADD231PS Y12, Y5, Y10
+	VFMADD231PS Y12, Y7, Y11
+	VMOVUPS     Y8, (SI)
+	VMOVUPS     Y9, (SI)(DI*1)
+	VMOVUPS     Y10, (SI)(DI*2)
+	VMOVUPS     Y11, (SI)(R12*1)
+	ADDQ        $+32, AX
+	ADDQ        $+32, R8
+	ADDQ        $+32, SI
+	SUBQ        $+8, R10
+	JNE         m4d2loop
+	VZEROUPPER
+	RET
+
+m4d1:
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS (R8)(R9*1), Y1
+	VBROADCASTSS (R8)(R9*2), Y2
+	VBROADCASTSS (R8)(R13*1), Y3
+	MOVQ         CX, R8
+	IMUL3Q       $+1, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
+
+m4d1loop:
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	CMPB    add+72(FP), $0x00
+	JEQ     m4d1sum
+	VMOVUPS (SI), Y4
+	VMOVUPS (SI)(DI*1), Y5
+	VMOVUPS (SI)(DI*2), Y6
+	VMOVUPS (SI)(R12*1), Y7
+
+m4d1sum:
+	PREFETCHT1  (R8)
+	VMOVUPS     (AX), Y8
+	VFMADD231PS Y8, Y0, Y4
+	VFMADD231PS Y8, Y1, Y5
+	VFMADD231PS Y8, Y2, Y6
+	VFMADD231PS Y8, Y3, Y7
+	VMOVUPS     Y4, (SI)
+	VMOVUPS     Y5, (SI)(DI*1)
+	VMOVUPS     Y6, (SI)(DI*2)
+	VMOVUPS     Y7, (SI)(R12*1)
+	ADDQ        $+32, AX
+	ADDQ        $+32, R8
+	ADDQ        $+32, SI
+	SUBQ        $+8, R10
+	JNE         m4d1loop
 	VZEROUPPER
 	RET
 
@@ -996,7 +1244,7 @@ rows1sum:
 	RET
 
 // func rowsF64AVX2(n int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, m int, depth int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·rowsF64AVX2(SB), NOSPLIT, $0-73
 	MOVQ n+0(FP), R10
 	MOVQ a+8(FP), R8
@@ -1006,13 +1254,19 @@ TEXT ·rowsF64AVX2(SB), NOSPLIT, $0-73
 	MOVQ c+40(FP), SI
 	MOVQ ldc+48(FP), DI
 	SHLQ $0x03, R9
+	LEAQ (R9)(R9*2), R13
 	SHLQ $0x03, CX
-	SHLQ $0x03, DI
 	LEAQ (CX)(CX*2), DX
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R12
 	LEAQ (AX)(CX*4), BX
 	MOVQ m+56(FP), R11
 	CMPQ R11, $0x02
-	JEQ  two
+	JEQ  m2
+	CMPQ R11, $0x03
+	JEQ  m3
+	CMPQ R11, $0x04
+	JEQ  m4
 	MOVQ depth+64(FP), R11
 	CMPQ R11, $0x08
 	JEQ  m1d8
@@ -1031,6 +1285,10 @@ m1d8:
 	VBROADCASTSD 40(R8), Y5
 	VBROADCASTSD 48(R8), Y6
 	VBROADCASTSD 56(R8), Y7
+	MOVQ         CX, R8
+	IMUL3Q       $+8, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m1d8loop:
 	VXORPS  Y8, Y8, Y8
@@ -1039,17 +1297,27 @@ m1d8loop:
 	VMOVUPD (SI), Y8
 
 m1d8sum:
+	PREFETCHT1  (R8)
 	VFMADD231PD (AX), Y0, Y8
+	PREFETCHT1  (R8)(CX*1)
 	VFMADD231PD (AX)(CX*1), Y1, Y8
+	PREFETCHT1  (R8)(CX*2)
 	VFMADD231PD (AX)(CX*2), Y2, Y8
+	PREFETCHT1  (R8)(DX*1)
 	VFMADD231PD (AX)(DX*1), Y3, Y8
+	PREFETCHT1  (R9)
 	VFMADD231PD (BX), Y4, Y8
+	PREFETCHT1  (R9)(CX*1)
 	VFMADD231PD (BX)(CX*1), Y5, Y8
+	PREFETCHT1  (R9)(CX*2)
 	VFMADD231PD (BX)(CX*2), Y6, Y8
+	PREFETCHT1  (R9)(DX*1)
 	VFMADD231PD (BX)(DX*1), Y7, Y8
 	VMOVUPD     Y8, (SI)
 	ADDQ        $+32, AX
 	ADDQ        $+32, BX
+	ADDQ        $+32, R8
+	ADDQ        $+32, R9
 	ADDQ        $+32, SI
 	SUBQ        $+4, R10
 	JNE         m1d8loop
@@ -1061,6 +1329,10 @@ m1d4:
 	VBROADCASTSD 8(R8), Y1
 	VBROADCASTSD 16(R8), Y2
 	VBROADCASTSD 24(R8), Y3
+	MOVQ         CX, R8
+	IMUL3Q       $+4, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m1d4loop:
 	VXORPS  Y4, Y4, Y4
@@ -1069,12 +1341,17 @@ m1d4loop:
 	VMOVUPD (SI), Y4
 
 m1d4sum:
+	PREFETCHT1  (R8)
 	VFMADD231PD (AX), Y0, Y4
+	PREFETCHT1  (R8)(CX*1)
 	VFMADD231PD (AX)(CX*1), Y1, Y4
+	PREFETCHT1  (R8)(CX*2)
 	VFMADD231PD (AX)(CX*2), Y2, Y4
+	PREFETCHT1  (R8)(DX*1)
 	VFMADD231PD (AX)(DX*1), Y3, Y4
 	VMOVUPD     Y4, (SI)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R8
 	ADDQ        $+32, SI
 	SUBQ        $+4, R10
 	JNE         m1d4loop
@@ -1084,6 +1361,10 @@ m1d4sum:
 m1d2:
 	VBROADCASTSD (R8), Y0
 	VBROADCASTSD 8(R8), Y1
+	MOVQ         CX, R8
+	IMUL3Q       $+2, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m1d2loop:
 	VXORPS  Y2, Y2, Y2
@@ -1092,10 +1373,13 @@ m1d2loop:
 	VMOVUPD (SI), Y2
 
 m1d2sum:
+	PREFETCHT1  (R8)
 	VFMADD231PD (AX), Y0, Y2
+	PREFETCHT1  (R8)(CX*1)
 	VFMADD231PD (AX)(CX*1), Y1, Y2
 	VMOVUPD     Y2, (SI)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R8
 	ADDQ        $+32, SI
 	SUBQ        $+4, R10
 	JNE         m1d2loop
@@ -1104,6 +1388,10 @@ m1d2sum:
 
 m1d1:
 	VBROADCASTSD (R8), Y0
+	MOVQ         CX, R8
+	IMUL3Q       $+1, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m1d1loop:
 	VXORPS  Y1, Y1, Y1
@@ -1112,16 +1400,18 @@ m1d1loop:
 	VMOVUPD (SI), Y1
 
 m1d1sum:
+	PREFETCHT1  (R8)
 	VFMADD231PD (AX), Y0, Y1
 	VMOVUPD     Y1, (SI)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R8
 	ADDQ        $+32, SI
 	SUBQ        $+4, R10
 	JNE         m1d1loop
 	VZEROUPPER
 	RET
 
-two:
+m2:
 	MOVQ depth+64(FP), R11
 	CMPQ R11, $0x04
 	JEQ  m2d4
@@ -1138,6 +1428,10 @@ m2d4:
 	VBROADCASTSD 8(R8)(R9*1), Y5
 	VBROADCASTSD 16(R8)(R9*1), Y6
 	VBROADCASTSD 24(R8)(R9*1), Y7
+	MOVQ         CX, R8
+	IMUL3Q       $+4, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m2d4loop:
 	VXORPS  Y8, Y8, Y8
@@ -1148,21 +1442,26 @@ m2d4loop:
 	VMOVUPD (SI)(DI*1), Y9
 
 m2d4sum:
+	PREFETCHT1  (R8)
 	VMOVUPD     (AX), Y10
 	VFMADD231PD Y10, Y0, Y8
 	VFMADD231PD Y10, Y4, Y9
+	PREFETCHT1  (R8)(CX*1)
 	VMOVUPD     (AX)(CX*1), Y10
 	VFMADD231PD Y10, Y1, Y8
 	VFMADD231PD Y10, Y5, Y9
+	PREFETCHT1  (R8)(CX*2)
 	VMOVUPD     (AX)(CX*2), Y10
 	VFMADD231PD Y10, Y2, Y8
 	VFMADD231PD Y10, Y6, Y9
+	PREFETCHT1  (R8)(DX*1)
 	VMOVUPD     (AX)(DX*1), Y10
 	VFMADD231PD Y10, Y3, Y8
 	VFMADD231PD Y10, Y7, Y9
 	VMOVUPD     Y8, (SI)
 	VMOVUPD     Y9, (SI)(DI*1)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R8
 	ADDQ        $+32, SI
 	SUBQ        $+4, R10
 	JNE         m2d4loop
@@ -1174,6 +1473,10 @@ m2d2:
 	VBROADCASTSD 8(R8), Y1
 	VBROADCASTSD (R8)(R9*1), Y2
 	VBROADCASTSD 8(R8)(R9*1), Y3
+	MOVQ         CX, R8
+	IMUL3Q       $+2, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m2d2loop:
 	VXORPS  Y4, Y4, Y4
@@ -1184,15 +1487,18 @@ m2d2loop:
 	VMOVUPD (SI)(DI*1), Y5
 
 m2d2sum:
+	PREFETCHT1  (R8)
 	VMOVUPD     (AX), Y6
 	VFMADD231PD Y6, Y0, Y4
 	VFMADD231PD Y6, Y2, Y5
+	PREFETCHT1  (R8)(CX*1)
 	VMOVUPD     (AX)(CX*1), Y6
 	VFMADD231PD Y6, Y1, Y4
 	VFMADD231PD Y6, Y3, Y5
 	VMOVUPD     Y4, (SI)
 	VMOVUPD     Y5, (SI)(DI*1)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R8
 	ADDQ        $+32, SI
 	SUBQ        $+4, R10
 	JNE         m2d2loop
@@ -1202,6 +1508,10 @@ m2d2sum:
 m2d1:
 	VBROADCASTSD (R8), Y0
 	VBROADCASTSD (R8)(R9*1), Y1
+	MOVQ         CX, R8
+	IMUL3Q       $+1, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
 
 m2d1loop:
 	VXORPS  Y2, Y2, Y2
@@ -1212,14 +1522,200 @@ m2d1loop:
 	VMOVUPD (SI)(DI*1), Y3
 
 m2d1sum:
+	PREFETCHT1  (R8)
 	VMOVUPD     (AX), Y4
 	VFMADD231PD Y4, Y0, Y2
 	VFMADD231PD Y4, Y1, Y3
 	VMOVUPD     Y2, (SI)
 	VMOVUPD     Y3, (SI)(DI*1)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R8
 	ADDQ        $+32, SI
 	SUBQ        $+4, R10
 	JNE         m2d1loop
+	VZEROUPPER
+	RET
+
+m3:
+	MOVQ depth+64(FP), R11
+	CMPQ R11, $0x02
+	JEQ  m3d2
+	JMP  m3d1
+
+m3d2:
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD 8(R8), Y1
+	VBROADCASTSD (R8)(R9*1), Y2
+	VBROADCASTSD 8(R8)(R9*1), Y3
+	VBROADCASTSD (R8)(R9*2), Y4
+	VBROADCASTSD 8(R8)(R9*2), Y5
+	MOVQ         CX, R8
+	IMUL3Q       $+2, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
+
+m3d2loop:
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	CMPB    add+72(FP), $0x00
+	JEQ     m3d2sum
+	VMOVUPD (SI), Y6
+	VMOVUPD (SI)(DI*1), Y7
+	VMOVUPD (SI)(DI*2), Y8
+
+m3d2sum:
+	PREFETCHT1  (R8)
+	VMOVUPD     (AX), Y9
+	VFMADD231PD Y9, Y0, Y6
+	VFMADD231PD Y9, Y2, Y7
+	VFMADD231PD Y9, Y4, Y8
+	PREFETCHT1  (R8)(CX*1)
+	VMOVUPD     (AX)(CX*1), Y9
+	VFMADD231PD Y9, Y1, Y6
+	VFMADD231PD Y9, Y3, Y7
+	VFMADD231PD Y9, Y5, Y8
+	VMOVUPD     Y6, (SI)
+	VMOVUPD     Y7, (SI)(DI*1)
+	VMOVUPD     Y8, (SI)(DI*2)
+	ADDQ        $+32, AX
+	ADDQ        $+32, R8
+	ADDQ        $+32, SI
+	SUBQ        $+4, R10
+	JNE         m3d2loop
+	VZEROUPPER
+	RET
+
+m3d1:
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD (R8)(R9*1), Y1
+	VBROADCASTSD (R8)(R9*2), Y2
+	MOVQ         CX, R8
+	IMUL3Q       $+1, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
+
+m3d1loop:
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	CMPB    add+72(FP), $0x00
+	JEQ     m3d1sum
+	VMOVUPD (SI), Y3
+	VMOVUPD (SI)(DI*1), Y4
+	VMOVUPD (SI)(DI*2), Y5
+
+m3d1sum:
+	PREFETCHT1  (R8)
+	VMOVUPD     (AX), Y6
+	VFMADD231PD Y6, Y0, Y3
+	VFMADD231PD Y6, Y1, Y4
+	VFMADD231PD Y6, Y2, Y5
+	VMOVUPD     Y3, (SI)
+	VMOVUPD     Y4, (SI)(DI*1)
+	VMOVUPD     Y5, (SI)(DI*2)
+	ADDQ        $+32, AX
+	ADDQ        $+32, R8
+	ADDQ        $+32, SI
+	SUBQ        $+4, R10
+	JNE         m3d1loop
+	VZEROUPPER
+	RET
+
+m4:
+	MOVQ depth+64(FP), R11
+	CMPQ R11, $0x02
+	JEQ  m4d2
+	JMP  m4d1
+
+m4d2:
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD 8(R8), Y1
+	VBROADCASTSD (R8)(R9*1), Y2
+	VBROADCASTSD 8(R8)(R9*1), Y3
+	VBROADCASTSD (R8)(R9*2), Y4
+	VBROADCASTSD 8(R8)(R9*2), Y5
+	VBROADCASTSD (R8)(R13*1), Y6
+	VBROADCASTSD 8(R8)(R13*1), Y7
+	MOVQ         CX, R8
+	IMUL3Q       $+2, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
+
+m4d2loop:
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	CMPB    add+72(FP), $0x00
+	JEQ     m4d2sum
+	VMOVUPD (SI), Y8
+	VMOVUPD (SI)(DI*1), Y9
+	VMOVUPD (SI)(DI*2), Y10
+	VMOVUPD (SI)(R12*1), Y11
+
+m4d2sum:
+	PREFETCHT1  (R8)
+	VMOVUPD     (AX), Y12
+	VFMADD231PD Y12, Y0, Y8
+	VFMADD231PD Y12, Y2, Y9
+	VFMADD231PD Y12, Y4, Y10
+	VFMADD231PD Y12, Y6, Y11
+	PREFETCHT1  (R8)(CX*1)
+	VMOVUPD     (AX)(CX*1), Y12
+	VFMADD231PD Y12, Y1, Y8
+	VFMADD231PD Y12, Y3, Y9
+	VFMADD231PD Y12, Y5, Y10
+	VFMADD231PD Y12, Y7, Y11
+	VMOVUPD     Y8, (SI)
+	VMOVUPD     Y9, (SI)(DI*1)
+	VMOVUPD     Y10, (SI)(DI*2)
+	VMOVUPD     Y11, (SI)(R12*1)
+	ADDQ        $+32, AX
+	ADDQ        $+32, R8
+	ADDQ        $+32, SI
+	SUBQ        $+4, R10
+	JNE         m4d2loop
+	VZEROUPPER
+	RET
+
+m4d1:
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD (R8)(R9*1), Y1
+	VBROADCASTSD (R8)(R9*2), Y2
+	VBROADCASTSD (R8)(R13*1), Y3
+	MOVQ         CX, R8
+	IMUL3Q       $+1, R8, R8
+	ADDQ         AX, R8
+	LEAQ         (R8)(CX*4), R9
+
+m4d1loop:
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	CMPB    add+72(FP), $0x00
+	JEQ     m4d1sum
+	VMOVUPD (SI), Y4
+	VMOVUPD (SI)(DI*1), Y5
+	VMOVUPD (SI)(DI*2), Y6
+	VMOVUPD (SI)(R12*1), Y7
+
+m4d1sum:
+	PREFETCHT1  (R8)
+	VMOVUPD     (AX), Y8
+	VFMADD231PD Y8, Y0, Y4
+	VFMADD231PD Y8, Y1, Y5
+	VFMADD231PD Y8, Y2, Y6
+	VFMADD231PD Y8, Y3, Y7
+	VMOVUPD     Y4, (SI)
+	VMOVUPD     Y5, (SI)(DI*1)
+	VMOVUPD     Y6, (SI)(DI*2)
+	VMOVUPD     Y7, (SI)(R12*1)
+	ADDQ        $+32, AX
+	ADDQ        $+32, R8
+	ADDQ        $+32, SI
+	SUBQ        $+4, R10
+	JNE         m4d1loop
 	VZEROUPPER
 	RET

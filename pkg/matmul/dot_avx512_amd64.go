@@ -17,8 +17,8 @@ package matmul
 //go:noescape
 func dotF32AVX512(n int, a *float32, lda int, x *float32, y *float32, ldy int, rows int)
 
-// rowsF32AVX512 is rowsGo for n a multiple of 16, m 1 or 2, and depth a power of two up to
-// 8, or 4 where m is 2 and there are 16 registers.
+// rowsF32AVX512 is rowsGo for n a multiple of 16, m from 1 to 4, and depth a power of two up to
+// 8, 8, 4 and 4.
 //
 //go:noescape
 func rowsF32AVX512(n int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, m int, depth int, add bool)
@@ -36,8 +36,8 @@ func rowsF32AVX512(n int, a *float32, lda int, b *float32, ldb int, c *float32, 
 //go:noescape
 func dotF64AVX512(n int, a *float64, lda int, x *float64, y *float64, ldy int, rows int)
 
-// rowsF64AVX512 is rowsGo for n a multiple of 8, m 1 or 2, and depth a power of two up to
-// 8, or 4 where m is 2 and there are 16 registers.
+// rowsF64AVX512 is rowsGo for n a multiple of 8, m from 1 to 4, and depth a power of two up to
+// 8, 8, 4 and 4.
 //
 //go:noescape
 func rowsF64AVX512(n int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, m int, depth int, add bool)

@@ -117,15 +117,15 @@ func (e *engine[T]) rows(add bool, m, n, k int, a []T, lda int, b []T, ldb int, 
 	whole := n - n%e.kern.lanes
 	step := n
 	if m > 2 {
-		step = stretch / lineBytes * e.line // so that B stays in a cache for the next rows of A
+		step = stretch / lineBytes * e.line // so that the sums stay in L1, and B in a cache for the next rows of A
 	}
 	for jc := 0; jc < n; jc += step {
 		nc := min(step, n-jc)
 		wide := min(nc, whole-jc) // in whole vectors
-		for i := 0; i < m; i += 2 {
-			r := min(2, m-i)
+		for i, r := 0, 0; i < m; i += r {
+			r = min(4, m-i)
 			for p := 0; p < k; {
-				depth := min(e.kern.depths[r-1], e.tuning.Depth)
+				depth := min(e.kern.depths[r], e.tuning.Depth)
 				for depth > k-p {
 					depth /= 2
 				}

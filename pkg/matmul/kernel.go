@@ -23,12 +23,12 @@ type kernel[T Float] struct {
 	dot     func(n int, a *T, lda int, x *T, y *T, ldy int, rows int)
 	dotRows int
 
-	// rows computes C = A·B, or C += A·B with add, for n a multiple of lanes, m of 1
-	// or 2 and depth a power of two up to depths[m-1], along whole rows of B. What
-	// it equals is [rowsGo]. Where it is nil there is none.
+	// rows computes C = A·B, or C += A·B with add, for n a multiple of lanes, m from
+	// 1 to 4 and depth a power of two up to depths[m], along whole rows of B.
+	// What it equals is [rowsGo]. Where it is nil there is none.
 	rows   func(n int, a *T, lda int, b *T, ldb int, c *T, ldc int, m, depth int, add bool)
 	lanes  int
-	depths [2]int
+	depths [5]int
 }
 
 // copies reports whether a tile of so many rows can copy B on its way.

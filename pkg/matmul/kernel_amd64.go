@@ -18,13 +18,13 @@ func kernels32() []*kernel[float32] {
 	if haveAVX512 {
 		ks = append(ks, &kernel[float32]{
 			isa: "avx512", mr: 14, nr: 32, tall: 16, few: 8, tile: tileF32AVX512, dot: dotF32AVX512, dotRows: 8,
-			rows: rowsF32AVX512, lanes: 16, depths: [2]int{8, 8},
+			rows: rowsF32AVX512, lanes: 16, depths: [5]int{1: 8, 2: 8, 3: 4, 4: 4},
 		})
 	}
 	if haveAVX2 {
 		ks = append(ks, &kernel[float32]{
 			isa: "avx2", mr: 6, nr: 16, tall: 12, few: 8, tile: tileF32AVX2, dot: dotF32AVX2, dotRows: 8,
-			rows: rowsF32AVX2, lanes: 8, depths: [2]int{8, 4},
+			rows: rowsF32AVX2, lanes: 8, depths: [5]int{1: 8, 2: 4, 3: 2, 4: 2},
 		})
 	}
 	return append(ks, goKernel[float32]())
@@ -35,13 +35,13 @@ func kernels64() []*kernel[float64] {
 	if haveAVX512 {
 		ks = append(ks, &kernel[float64]{
 			isa: "avx512", mr: 14, nr: 16, tall: 16, few: 8, tile: tileF64AVX512, dot: dotF64AVX512, dotRows: 8,
-			rows: rowsF64AVX512, lanes: 8, depths: [2]int{8, 8},
+			rows: rowsF64AVX512, lanes: 8, depths: [5]int{1: 8, 2: 8, 3: 4, 4: 4},
 		})
 	}
 	if haveAVX2 {
 		ks = append(ks, &kernel[float64]{
 			isa: "avx2", mr: 6, nr: 8, tall: 12, few: 8, tile: tileF64AVX2, dot: dotF64AVX2, dotRows: 8,
-			rows: rowsF64AVX2, lanes: 4, depths: [2]int{8, 4},
+			rows: rowsF64AVX2, lanes: 4, depths: [5]int{1: 8, 2: 4, 3: 2, 4: 2},
 		})
 	}
 	return append(ks, goKernel[float64]())

@@ -38,7 +38,7 @@ type Tuning struct {
 
 // DefaultTuning returns what a product uses that is not told otherwise.
 func DefaultTuning() Tuning {
-	return Tuning{Rows: 2, Depth: 8, Streams: 16, Ahead: 4, Reuse: 32, Serial: 50}
+	return Tuning{Rows: 4, Depth: 8, Streams: 16, Ahead: 4, Reuse: 32, Serial: 50}
 }
 
 // tuningFields are the numbers of a Tuning by their names in JSON, with what they may be.

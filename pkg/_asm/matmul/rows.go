@@ -12,45 +12,55 @@ import (
 // rowsDepth is the most rows of B that go at a time: so many streams from memory.
 const rowsDepth = 8
 
-// rows writes C += A·B for one or two rows of A, along rows of B: what one pass
-// of memory allows.
+// rowsDepth is how many go for m rows of A, whose factors take half the registers: a
+// power of two.
+func (i *isa) rowsDepth(m int) int {
+	depth := rowsDepth
+	for depth*m > len(i.Regs)/2 {
+		depth /= 2
+	}
+	return depth
+}
+
+// rows writes C += A·B for one to four rows of A, along rows of B: what one pass of
+// memory allows. Meanwhile it asks for the rows below.
 func (f *gen) rows(i *isa, e *asm.Elem) {
 	g := f.begin("rows", i, e)
 	g.SignatureExpr(fmt.Sprintf("func(n int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, m int, depth int, add bool)", e.GoType))
 	lanes := i.Bytes / e.Size()
 	g.Doc(
-		fmt.Sprintf("rows%s%s is rowsGo for n a multiple of %d, m 1 or 2, and depth a power of two up to", e.Name, i.Name, lanes),
-		fmt.Sprintf("%d, or %d where m is 2 and there are 16 registers.", rowsDepth, rowsDepth/2),
+		fmt.Sprintf("rows%s%s is rowsGo for n a multiple of %d, m from 1 to 4, and depth a power of two up to", e.Name, i.Name, lanes),
+		fmt.Sprintf("%d, %d, %d and %d.", i.rowsDepth(1), i.rowsDepth(2), i.rowsDepth(3), i.rowsDepth(4)),
 	)
 	b := rowsOf{reg.RAX, reg.RBX, reg.RCX, reg.RDX}
-	c := rowsOf{first: reg.RSI, lda: reg.RDI}
-	a, lda, left, tmp := reg.R8, reg.R9, reg.R10, reg.R11
+	c := rowsOf{first: reg.RSI, lda: reg.RDI, lda3: reg.R12}
+	a := rowsOf{first: reg.R8, lda: reg.R9, lda3: reg.R13}
+	left, tmp := reg.R10, reg.R11
 	g.Load(g.Param("n"), left)
-	g.Load(g.Param("a"), a)
-	g.Load(g.Param("lda"), lda)
+	g.Load(g.Param("a"), a.first)
+	g.Load(g.Param("lda"), a.lda)
 	g.Load(g.Param("b"), b.first)
 	g.Load(g.Param("ldb"), b.lda)
 	g.Load(g.Param("c"), c.first)
 	g.Load(g.Param("ldc"), c.lda)
-	for _, r := range []reg.GPPhysical{lda, b.lda, c.lda} {
-		g.SHLQ(operand.U8(e.Shift), r)
+	for _, x := range []rowsOf{a, b, c} {
+		g.SHLQ(operand.U8(e.Shift), x.lda)
+		g.LEAQ(operand.Mem{Base: x.lda, Index: x.lda, Scale: 2}, x.lda3)
 	}
-	g.LEAQ(operand.Mem{Base: b.lda, Index: b.lda, Scale: 2}, b.lda3)
 	g.LEAQ(operand.Mem{Base: b.first, Index: b.lda, Scale: 4}, b.fifth)
 	g.Load(g.Param("m"), tmp)
-	g.CMPQ(tmp, operand.U8(2))
-	g.JEQ(operand.LabelRef("two"))
+	for m := 2; m <= 4; m++ {
+		g.CMPQ(tmp, operand.U8(m))
+		g.JEQ(operand.LabelRef(fmt.Sprintf("m%d", m)))
+	}
 	add, err := g.Param("add").Resolve()
 	if err != nil {
 		panic(err)
 	}
-	for m := 1; m <= 2; m++ {
-		most := rowsDepth
-		if m == 2 {
-			g.Label("two")
-			if i == avx2 {
-				most /= 2
-			}
+	for m := 1; m <= 4; m++ {
+		most := i.rowsDepth(m)
+		if m > 1 {
+			g.Label(fmt.Sprintf("m%d", m))
 		}
 		g.Load(g.Param("depth"), tmp)
 		for depth := most; depth > 1; depth /= 2 {
@@ -66,13 +76,14 @@ func (f *gen) rows(i *isa, e *asm.Elem) {
 			g.Label(label(""))
 			for r := range m {
 				for p := range depth {
-					src := operand.Mem{Base: a, Disp: p * e.Size()}
-					if r == 1 {
-						src.Index, src.Scale = lda, 1
-					}
-					g.broadcast(src, factor(r, p))
+					g.broadcast(a.at(r, p*e.Size()), factor(r, p))
 				}
 			}
+			next := rowsOf{reg.R8, reg.R9, b.lda, b.lda3}
+			g.MOVQ(b.lda, next.first)
+			g.IMUL3Q(operand.I32(depth), next.first, next.first)
+			g.ADDQ(b.first, next.first)
+			g.LEAQ(operand.Mem{Base: next.first, Index: b.lda, Scale: 4}, next.fifth)
 			g.Label(label("loop"))
 			for r := range m {
 				g.zero(sums[r])
@@ -84,6 +95,7 @@ func (f *gen) rows(i *isa, e *asm.Elem) {
 			}
 			g.Label(label("sum"))
 			for p := range depth {
+				g.PREFETCHT1(next.at(p, 0))
 				if m == 1 {
 					g.fma(b.at(p, 0), factor(0, p), sums[0])
 					continue
@@ -97,6 +109,7 @@ func (f *gen) rows(i *isa, e *asm.Elem) {
 				g.move(sums[r], c.at(r, 0))
 			}
 			g.forward(b, depth, i.Bytes)
+			g.forward(next, depth, i.Bytes)
 			g.ADDQ(operand.I32(i.Bytes), c.first)
 			g.SUBQ(operand.I32(lanes), left)
 			g.JNE(operand.LabelRef(label("loop")))
