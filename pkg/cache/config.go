@@ -21,13 +21,10 @@ const (
 )
 
 func (p Policy) String() string {
-	switch p {
-	case WriteBack:
-		return "write-back"
-	case WriteThrough:
-		return "write-through"
+	if p < WriteBack || p > WriteThrough {
+		return fmt.Sprintf("Policy(%d)", int(p))
 	}
-	return fmt.Sprintf("Policy(%d)", int(p))
+	return []string{"write-back", "write-through"}[p]
 }
 
 // MaxLines is the greatest number of lines in one level.

@@ -386,6 +386,6 @@ func TestWithoutLevels(t *testing.T) {
 		}
 	}
 	if err := roofline.Maybe(func() { layout.Naive(nil) }); err == nil || !strings.Contains(err.Error(), "to is nil") {
-		t.Errorf("Naive without a machine: %v", err)
+		t.Errorf("Naive without a sink: %v", err)
 	}
 }

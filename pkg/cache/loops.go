@@ -47,7 +47,7 @@ func (x *sender) times(count int64) {
 func (l Layout) Naive(to Sink) {
 	arg.Check(l.Validate())
 	x := l.sender(to)
-	for i := int64(0); i < l.M; i++ {
+	for i := range l.M {
 		for j := range l.N {
 			x.read(l.a(i, 0), 1).read(l.b(0, j), l.LDB).times(l.K)
 			x.write(l.c(i, j), 0).times(1)
@@ -69,7 +69,7 @@ func (l Layout) Reordered(to Sink) {
 	arg.Check(l.Validate())
 	x := l.sender(to)
 	l.zero(x, 0, 0, l.M, l.N)
-	for i := int64(0); i < l.M; i++ {
+	for i := range l.M {
 		l.addTile(x, i, 0, 0, 1, l.N, l.K)
 	}
 }
