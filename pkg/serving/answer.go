@@ -3,6 +3,7 @@ package serving
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"memorywall/pkg/internal/arg"
 	"memorywall/pkg/internal/num"
@@ -67,10 +68,7 @@ type Answer struct {
 }
 
 // boundWord is the bound in one word.
-func boundWord(b roofline.Bound) string {
-	return map[roofline.Bound]string{roofline.ComputeBound: "compute", roofline.MemoryBound: "memory",
-		roofline.NetworkBound: "network", roofline.LatencyBound: "latency"}[b]
-}
+func boundWord(b roofline.Bound) string { return strings.TrimSuffix(b.String(), "-bound") }
 
 // Answer returns the whole count. It panics if the setup is invalid, batch or
 // context below 1, or a count leaves int64.
@@ -104,8 +102,8 @@ func (s Setup) Answer(ask Ask) Answer {
 	}
 	if ask.Prompt != 0 {
 		t := s.times(s.Prefill(ask.Prompt, ask.Chunk))
-		least, most := t.Overlapped(), t.Serial()
-		a.TTFT, a.TTFTSerial, a.TTFTBound = &least, &most, boundWord(t.Bound())
+		overlapped, serial := t.Overlapped(), t.Serial()
+		a.TTFT, a.TTFTSerial, a.TTFTBound = &overlapped, &serial, boundWord(t.Bound())
 	}
 	a.RidgeSays = "the FLOPs of attention itself are counted, and so is the cache; activations are not"
 	if b, ok := s.RidgeBatch(ask.Context); ok {

@@ -183,14 +183,14 @@ func (s Setup) shares() []share {
 			}
 			return sh
 		}
-		most, fewest := num.CeilDiv(L, s.Chips), L/s.Chips
+		long, short := num.CeilDiv(L, s.Chips), L/s.Chips
 		switch s.Chips {
 		case 1:
 			return []share{stage(L, true, true)}
 		case 2:
-			return []share{stage(most, true, false), stage(fewest, false, true)}
+			return []share{stage(long, true, false), stage(short, false, true)}
 		}
-		return []share{stage(most, true, false), stage(most, false, false), stage(fewest, false, true)}
+		return []share{stage(long, true, false), stage(long, false, false), stage(short, false, true)}
 	case Expert:
 		return []share{{1, 1 / p, 1, 1, 1, 1, 1}}
 	}
@@ -217,11 +217,11 @@ func (sh share) of(part string) float64 {
 // Resident returns the bytes of weights in the memory of the fullest chip.
 func (s Setup) Resident() int64 {
 	arg.Check(s.Validate())
-	most := int64(0)
+	fullest := int64(0)
 	for _, sh := range s.shares() {
-		most = max(most, s.resident(sh))
+		fullest = max(fullest, s.resident(sh))
 	}
-	return most
+	return fullest
 }
 
 func (s Setup) resident(sh share) int64 {
@@ -241,19 +241,19 @@ func (s Setup) apart() bool { return s.Split == Expert || s.Split == Data }
 func (s Setup) MaxRequests(context int64) int64 {
 	arg.Check(s.Validate())
 	kv := float64(s.Model.KVBytes(context, s.Storage.KV))
-	fewest := int64(math.MaxInt64)
+	each := int64(math.MaxInt64) // requests of the chip with the least room
 	for _, sh := range s.shares() {
 		free := max(0, s.Chip.Memory-s.resident(sh))
-		fewest = min(fewest, free/max(1, int64(math.Ceil(kv*sh.kv))))
+		each = min(each, free/max(1, int64(math.Ceil(kv*sh.kv))))
 	}
 	if s.apart() {
-		all, ok := num.Sum{{fewest, s.Chips}}.Int64()
+		all, ok := num.Sum{{each, s.Chips}}.Int64()
 		if !ok {
-			arg.Panic(arg.Overflow("serving", "requests", float64(fewest)*float64(s.Chips)))
+			arg.Panic(arg.Overflow("serving", "requests", float64(each)*float64(s.Chips)))
 		}
 		return all
 	}
-	return fewest
+	return each
 }
 
 // MaxContext returns the longest context of which a batch fits, 0 if there is

@@ -61,7 +61,7 @@ func (s Setup) Decode(batch, context int64) Load {
 	return s.load(s.unit(context-1, 1), float64(batch))
 }
 
-const mostChunks = 4096
+const maxChunks = 4096
 
 // Prefill returns the same for the prompt of one request, in chunks of so many
 // tokens, or whole where chunk is 0. Where chips have requests of their own,
@@ -78,8 +78,8 @@ func (s Setup) Prefill(tokens, chunk int64) Load {
 		requests = float64(s.Chips)
 	}
 	var sum Load
-	if n := num.CeilDiv(tokens, chunk); n > mostChunks {
-		arg.Refuse("chunk", chunk, "serving: chunk is %d: a prompt of %d tokens has %d such chunks: make them larger, at most %d are counted", chunk, tokens, n, mostChunks)
+	if n := num.CeilDiv(tokens, chunk); n > maxChunks {
+		arg.Refuse("chunk", chunk, "serving: chunk is %d: a prompt of %d tokens has %d such chunks: make them larger, at most %d are counted", chunk, tokens, n, maxChunks)
 	}
 	for at := int64(0); at < tokens; at += min(chunk, tokens-at) {
 		l := s.load(s.unit(at, min(chunk, tokens-at)), requests)
@@ -118,14 +118,14 @@ func (s Setup) load(u unit, requests float64) Load {
 	if s.Split == Pipeline {
 		turns = math.Ceil(requests / own)
 	}
-	var worst Load
+	var slowest Load
 	for _, sh := range s.shares() {
-		worst = s.slower(worst, s.loadOf(sh, u, requests, own, turns))
+		slowest = s.slower(slowest, s.loadOf(sh, u, requests, own, turns))
 	}
 	if s.Split == Pipeline {
-		worst = s.slower(worst, s.loadOf(whole, u, requests, own, 1))
+		slowest = s.slower(slowest, s.loadOf(whole, u, requests, own, 1))
 	}
-	return worst
+	return slowest
 }
 
 // slower returns the load that takes longer, b of equal ones.
@@ -247,11 +247,11 @@ func Crossover(params, weightBytes, kvBytes, context, peak, bandwidth float64) (
 	return weightBytes * params / bandwidth / gain, true
 }
 
-// NetworkChips returns the least number of chips from which on a step of
-// decoding is network-bound, of those from 2 to most that the split allows, or 0
+// NetworkChips returns the smallest number of chips from which on a step of
+// decoding is network-bound, of those from 2 to maxChips that the split allows, or 0
 // if it is at none of them.
-func (s Setup) NetworkChips(batch, context, most int64) int64 {
-	for p := int64(2); p <= most; p++ {
+func (s Setup) NetworkChips(batch, context, maxChips int64) int64 {
+	for p := int64(2); p <= maxChips; p++ {
 		s.Chips = p
 		if s.Validate() != nil {
 			continue

@@ -33,7 +33,7 @@ func Formats() []Format {
 		{"NVFP4", 16, 9, "an 8-bit scale for 16 weights: 4.5 bits a weight"},
 		{"Q8_0", 32, 34, "GGUF: a 16-bit scale for 32 weights: 8.5 bits a weight"},
 		{"Q4_0", 32, 18, "GGUF: a 16-bit scale for 32 weights: 4.5 bits a weight"},
-		{"Q4_1", 32, 20, "GGUF: a 16-bit scale and least value for 32 weights: 5 bits a weight"},
+		{"Q4_1", 32, 20, "GGUF: a 16-bit scale and minimum for 32 weights: 5 bits a weight"},
 	}
 }
 

@@ -155,7 +155,7 @@ func measureAndSave(ctx context.Context, c choice, stdout, stderr io.Writer, roo
 // what is there alone.
 func writable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("cannot write %s: it is no regular file; nothing was measured", path)
+		return fmt.Errorf("cannot write %s: it is not a regular file; nothing was measured", path)
 	}
 	target := machine.Target(path)
 	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp")

@@ -123,7 +123,7 @@ func TestUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	for path, want := range map[string]string{
 		filepath.Join(dir, "none", "mine.json"): "no such file or directory; nothing was measured",
-		dir:                                     "it is no regular file; nothing was measured",
+		dir:                                     "it is not a regular file; nothing was measured",
 	} {
 		code, out, stderr := call(t, never, "--out", path)
 		if code != 1 || out != "" || !strings.HasPrefix(stderr, "roof: cannot write "+path+": ") || !strings.Contains(stderr, want) {

@@ -77,7 +77,7 @@ func (h *Host) readCPUInfo(root fs.FS) {
 
 // parseCPUList parses the kernel's list format, such as "0-3,8,10-11".
 func parseCPUList(s string) ([]int, bool) {
-	const most = 1 << 16 // above the kernel's own limit
+	const maxCPUs = 1 << 16 // above the kernel's own limit
 	var cpus []int
 	for part := range strings.SplitSeq(s, ",") {
 		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
@@ -86,7 +86,7 @@ func parseCPUList(s string) ([]int, bool) {
 		}
 		a, errA := strconv.Atoi(from)
 		b, errB := strconv.Atoi(to)
-		if errA != nil || errB != nil || a < 0 || b < a || b >= most || len(cpus) > most {
+		if errA != nil || errB != nil || a < 0 || b < a || b >= maxCPUs || len(cpus) > maxCPUs {
 			return nil, false
 		}
 		for i := a; i <= b; i++ {
@@ -231,8 +231,8 @@ func (h *Host) readCgroups(root fs.FS) {
 	}
 	for _, dir := range memory.dirs {
 		// "max" (v2) is no number; "none" in v1 is a number above any memory.
-		most, err := strconv.ParseInt(text(root, path.Join(dir, limit)), 10, 64)
-		if err != nil || most <= 0 {
+		allowed, err := strconv.ParseInt(text(root, path.Join(dir, limit)), 10, 64)
+		if err != nil || allowed <= 0 {
 			continue
 		}
 		used, err := strconv.ParseInt(text(root, path.Join(dir, usage)), 10, 64)
@@ -249,7 +249,7 @@ func (h *Host) readCgroups(root fs.FS) {
 				}
 			}
 		})
-		if left := max(most-(used-files), 1); h.Free == 0 || left < h.Free {
+		if left := max(allowed-(used-files), 1); h.Free == 0 || left < h.Free {
 			h.Free = left
 		}
 	}

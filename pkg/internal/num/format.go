@@ -111,13 +111,13 @@ type Step struct {
 	Unit  string
 }
 
-// Steps returns the units in which the ticks of an axis are written, least
+// Steps returns the units in which the ticks of an axis are written, smallest
 // first: a tick takes the last of them that is not above it. Where the unit
 // itself stands in ticks ("10 ms", "64 KiB") inTicks is true, and the title of
 // the axis need not say it. log tells of a log axis of the given base, and
-// greatest is the largest magnitude on the axis: SI prefixes begin at 10,000
+// largest is the greatest magnitude on the axis: SI prefixes begin at 10,000
 // there, and a linear axis has one unit throughout.
-func Steps(unit string, log bool, base int, greatest float64) (steps []Step, inTicks bool) {
+func Steps(unit string, log bool, base int, largest float64) (steps []Step, inTicks bool) {
 	of := func(list []prefix, unit, space string) {
 		for _, p := range list {
 			steps = append(steps, Step{p.times, space + p.with(unit)})
@@ -130,7 +130,7 @@ func Steps(unit string, log bool, base int, greatest float64) (steps []Step, inT
 	case log && base == 2 && Bytes(unit):
 		of(binary, "B", " ")
 		return steps, true
-	case log && base != 2, !log && greatest >= 1e5:
+	case log && base != 2, !log && largest >= 1e5:
 		of(decimal[one:], "", "")
 	}
 	return steps, false

@@ -127,17 +127,17 @@ func spellOut(text, keep string) string {
 	return b.String()
 }
 
-// ReadFile returns the content of a file that may have so many bytes. So a device
-// that never ends is an error and fills no memory.
-func ReadFile(path string, most int64) ([]byte, error) {
+// ReadFile returns the content of a file of at most maxBytes bytes: a device
+// that never ends is an error, and does not fill the memory.
+func ReadFile(path string, maxBytes int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s has more than %s: too much for such a file", path, (*Size)(&most))
+	text, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err == nil && int64(len(text)) > maxBytes {
+		err = fmt.Errorf("%s has more than %s: too much for such a file", path, (*Size)(&maxBytes))
 	}
 	return text, err
 }
