@@ -2,6 +2,7 @@ package matmul
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -60,7 +61,7 @@ func testBatch[T Float](t *testing.T) {
 		{3, 2, 2, 2, x[:11], x[20:40], x[50:], nil, "a has 11 elements: count = 3"},
 		{3, 2, 2, 2, x[:12], x[20:31], x[50:], nil, "b has 11 elements"},
 		{3, 2, 2, 2, x[:12], x[20:32], x[89:], nil, "c has 11 elements"},
-		{1 << 62, 2, 2, 2, x[:12], x[20:32], x[50:], nil, "count = 4611686018427387904"},
+		{math.MaxInt, 2, 2, 2, x[:12], x[20:32], x[50:], nil, fmt.Sprint("count = ", math.MaxInt)},
 		{3, 2, 2, 2, x[:12], x[20:32], x[30:], nil, "c shares memory"},
 		{3, 2, 2, 2, x[:12], x[20:32], x[50:], []Option{Threads(-1)}, "threads is -1"},
 	} {
