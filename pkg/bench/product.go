@@ -188,20 +188,25 @@ func MultiplyVec[T matmul.Float](name string, m, n, threads int, multiply matmul
 // multiply-adds, and elements to move.
 func product[T matmul.Float](name string, threads int, madds, elems float64, b *Ring[T], multiply, check func(used []T) error) Case {
 	var used []T
+	return Checked(name, threads, Work{FLOPs: 2 * madds, Bytes: elems * float64(unsafe.Sizeof(T(0)))},
+		func() error {
+			used = b.Next()
+			return multiply(used)
+		},
+		func() error { return check(used) })
+}
+
+// Checked returns a case of run, whose error ends the timing before it begins, as one
+// of check does.
+func Checked(name string, threads int, w Work, run, check func() error) Case {
 	var failed error
 	return Case{
-		Name: name, Threads: threads, Work: Work{FLOPs: 2 * madds, Bytes: elems * float64(unsafe.Sizeof(T(0)))},
+		Name: name, Threads: threads, Work: w,
 		Run: func() {
-			used = b.Next()
-			if err := multiply(used); err != nil {
+			if err := run(); err != nil {
 				failed = err
 			}
 		},
-		Verify: func() error {
-			if failed != nil {
-				return failed
-			}
-			return check(used)
-		},
+		Verify: func() error { return cmp.Or(failed, check()) },
 	}
 }

@@ -32,6 +32,7 @@ func TestMeasure(t *testing.T) {
 		{op: "weights", dtype: "Q4_1", m: 2, n: 24, k: 64, threads: 1, weights: true},
 		{op: "weights", dtype: "BFloat16", m: 64, n: 24, k: 64, threads: 2, weights: true},
 		{op: "weights", dtype: "Q8_0 int8", m: 1, n: 24, k: 64, threads: 2, weights: true},
+		{op: "batch", dtype: "float64", m: 5, n: 5, k: 5, threads: 2},
 		{op: "chain", dtype: "float32 team", m: 1, n: 32, k: 32, threads: 2},
 	} {
 		r, err := m.measure(s)
@@ -47,7 +48,7 @@ func TestMeasure(t *testing.T) {
 		if !(math.Abs(r.RatioPeak-r.Ours/r.Peak) <= 1e-12) || r.RatioOpenBLAS != nil || r.OpenBLAS != nil {
 			t.Errorf("%s: %+v", s, r)
 		}
-		beside := map[string]string{"gemm true": "tuned", "weights true": "float32", "chain false": "without meeting"}[fmt.Sprint(s.op, " ", s.weights)]
+		beside := map[string]string{"gemm true": "tuned", "weights true": "float32", "batch false": "one by one", "chain false": "without meeting"}[fmt.Sprint(s.op, " ", s.weights)]
 		if s.op == "weights" && s.m < packedRows {
 			beside = ""
 		}

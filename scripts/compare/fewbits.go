@@ -77,24 +77,14 @@ func fewBits(m *meter, s shape) (job, error) {
 		opts = append(opts[:2:2], matmul.Int8Activations())
 	}
 	x, y := bench.SmallInts(make([]float32, s.m*s.k)), make([]float32, s.m*s.n)
-	next, failed := 0, error(nil)
-	flops := 2 * float64(s.m) * float64(s.n) * float64(s.k)
-	j.ours = bench.Case{
-		Name: "ours", Threads: s.threads,
-		Work: bench.Work{FLOPs: flops, Bytes: float64(all[0].Bytes()) + 4*float64(len(x)+len(y))},
-		Run: func() {
-			if err := all[next].Mul(y, x, s.m, opts...); err != nil {
-				failed = err
-			}
+	next := 0
+	j.ours = bench.Checked("ours", s.threads,
+		bench.Work{FLOPs: 2 * float64(s.m) * float64(s.n) * float64(s.k), Bytes: float64(all[0].Bytes()) + 4*float64(len(x)+len(y))},
+		func() error {
 			next = (next + 1) % len(all)
+			return all[next].Mul(y, x, s.m, opts...)
 		},
-		Verify: func() error {
-			if failed != nil {
-				return failed
-			}
-			return checkFewBits(all[0], s.m, x, y, int8, exact)
-		},
-	}
+		func() error { return checkFewBits(all[0], s.m, x, y, int8, exact) })
 	if s.m < packedRows || format == matmul.Float32 {
 		return j, nil
 	}

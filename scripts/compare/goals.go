@@ -88,6 +88,8 @@ func goals() []goal {
 	f32 := []string{"float32"}
 	both := []string{"float32", "float64"}
 	add("float32, n = 16, 32, 64, 96", overBLAS, which{op: "gemm", dtypes: f32, square: []int{16, 32, 64, 96}}, toOpenBLAS, 1.05, whySmall)
+	add("many products of n = 4, 8, 16 in one call, one thread", "× one by one", which{op: "batch", threads: 1}, toBeside, 1.5, "")
+	add("many products of n = 16, 32, 64, 96 in one call, all cores", "× one by one", which{op: "batch", threads: 2}, toBeside, 1.6, "")
 	add("m = 1, 2, 4 with 4096×4096 weights, all cores", ofRead, few("gemm", both, 1, 2, 4), toBandwidth, 0.92, whyThread)
 	add("the same", overBLAS, few("gemm", both, 1, 2, 4), toOpenBLAS, 1, "")
 	add("m = 8, 16", ofRoof, few("gemm", both, 8, 16), toAttainable, 0.75, whyKnee)

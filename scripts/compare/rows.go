@@ -45,10 +45,11 @@ type job struct {
 // ops are the operations by name, which are also the groups that --only takes. To
 // add one, say here how a shape of it is measured, and add its shapes to allShapes.
 var ops = map[string]func(*meter, shape) (job, error){
-	"gemm":    byType(gemm[float32], gemm[float64]), // C[m×n] = A[m×k]·B[k×n]
-	"gemv":    byType(gemv[float32], gemv[float64]), // y = A·x with A of m×k; n = 1
-	"weights": fewBits,                              // y[m×n] = x[m×k]·wᵀ with n×k weights of few bits
-	"chain":   chain,                                // so many products in a row as a layer of a model has
+	"gemm":    byType(gemm[float32], gemm[float64]),   // C[m×n] = A[m×k]·B[k×n]
+	"gemv":    byType(gemv[float32], gemv[float64]),   // y = A·x with A of m×k; n = 1
+	"weights": fewBits,                                // y[m×n] = x[m×k]·wᵀ with n×k weights of few bits
+	"batch":   byType(batch[float32], batch[float64]), // many products of n×n matrices in one call
+	"chain":   chain,                                  // so many products in a row as a layer of a model has
 }
 
 // byType chooses by the type of a shape.
@@ -96,6 +97,14 @@ func allShapes(quick bool, cores int) []shape {
 			break
 		}
 		square("float32", 1, n)
+	}
+	batches := map[int][]int{1: {4, 8, 16}, cores: {16, 32, 64, 96}} // by threads
+	for _, t := range threads {
+		for _, n := range batches[t] {
+			if !quick || n == 16 {
+				all = append(all, shape{op: "batch", dtype: "float32", m: n, n: n, k: n, threads: t})
+			}
+		}
 	}
 	few := func(dtype string, rows ...int) {
 		for _, m := range rows {
@@ -252,6 +261,41 @@ func gemv[T matmul.Float](m *meter, s shape) (job, error) {
 		return sum
 	}
 	return j, nil
+}
+
+// batchElems is how many elements all matrices of a batch have: of one thread they stay
+// in a second-level cache, of several in a third, and take long enough to wake them.
+func batchElems(threads int) int {
+	if threads == 1 {
+		return 3 << 16
+	}
+	return 3 << 20
+}
+
+func batch[T matmul.Float](m *meter, s shape) (job, error) {
+	opts := []matmul.Option{matmul.ISA(m.isa), matmul.Threads(s.threads)}
+	mul, err := matmul.New[T](opts...)
+	if err != nil {
+		return job{}, err
+	}
+	n, count := s.n, batchElems(s.threads)/(3*s.n*s.n)
+	a, b, c := bench.SmallInts(make([]T, count*n*n)), bench.SmallInts(make([]T, count*n*n)), make([]T, count*n*n)
+	each := func(f func(a, b, c []T) error) (err error) {
+		for at := 0; at < len(c) && err == nil; at += n * n {
+			err = f(a[at:][:n*n], b[at:][:n*n], c[at:][:n*n])
+		}
+		return err
+	}
+	check := func() error {
+		return each(func(a, b, c []T) error { return bench.CheckProduct(n, n, n, a, b, c) })
+	}
+	w := bench.Work{FLOPs: 2 * float64(count*n*n*n), Bytes: 3 * float64(unsafe.Sizeof(T(0))) * float64(count*n*n)}
+	apart := bench.Checked("one by one", s.threads, w, func() error {
+		return each(func(a, b, c []T) error { return mul(n, n, n, a, n, b, n, c, n) })
+	}, check)
+	return job{copies: 1, beside: &apart, ours: bench.Checked("ours", s.threads, w, func() error {
+		return matmul.MultiplyBatch(count, n, n, n, a, b, c, opts...)
+	}, check)}, nil
 }
 
 func letter(dtype string) string { return map[string]string{"float32": "s", "float64": "d"}[dtype] }
