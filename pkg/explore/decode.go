@@ -40,7 +40,7 @@ func drawDecode(r *reader, v *View, width float64) {
 
 	v.Notes = append(notes, "Only the reads of the weights are counted: an upper bound of what a program can get. The KV cache takes time of its own.")
 	v.Summary = fmt.Sprintf("Batch %s: at most %s tokens/s for all, %s for each request; a step takes at least %s. %s of the peak, %s; the ridge point is at a batch of %s.",
-		num.Group(fmt.Sprint(batch)), num.Short(s.all), num.Short(s.each), num.SI(s.floors.Overlapped(), "s"), num.Percent(s.share), s.bound, num.Short(enough))
+		num.Group(fmt.Sprint(batch)), num.Short(s.all), num.Short(s.each), num.SI(s.times.Overlapped(), "s"), num.Percent(s.share), s.bound, num.Short(enough))
 	v.Alt = fmt.Sprintf("Tokens per second against the batch, on log–log axes, for %s on %s. All requests together: in proportion to the batch up to %s, level at %s tokens/s from there. Each request: level at %s tokens/s up to there, then falling. The dots stand at a batch of %d: %s and %s tokens/s.",
 		num.Join(num.SI(params, ""), "weights"), machine.Name, num.Join(num.Short(enough), "requests"), num.Short(s.most), num.Short(alone), batch, num.Short(s.all), num.Short(s.each))
 	v.Values = []Value{
@@ -48,9 +48,9 @@ func drawDecode(r *reader, v *View, width float64) {
 		number("intensity", "arithmetic intensity, 2m/s", s.intensity, num.Short(s.intensity)+" FLOP/byte", "FLOP/byte"),
 		number("ridge", "ridge point", ridge, num.Short(ridge)+" FLOP/byte", "FLOP/byte"),
 		{Key: "bound", Label: "the step is", Number: float64(s.bound), Text: s.bound.String()},
-		number("math", "compute time of a step", s.floors.Compute, num.SI(s.floors.Compute, "s"), "s"),
-		number("traffic", "memory time of a step", s.floors.Memory, num.SI(s.floors.Memory, "s"), "s"),
-		number("step", "a step, and so each token, takes at least", s.floors.Overlapped(), num.SI(s.floors.Overlapped(), "s"), "s"),
+		number("compute-time", "compute time of a step", s.times.Compute, num.SI(s.times.Compute, "s"), "s"),
+		number("memory-time", "memory time of a step", s.times.Memory, num.SI(s.times.Memory, "s"), "s"),
+		number("step", "a step, and so each token, takes at least", s.times.Overlapped(), num.SI(s.times.Overlapped(), "s"), "s"),
 		number("all", "tokens per second for all, at most", s.all, num.Short(s.all)+" tokens/s", "tokens/s"),
 		number("each", "tokens per second for each request, at most", s.each, num.Short(s.each)+" tokens/s", "tokens/s"),
 		number("alone", "the same for a request alone", alone, num.Short(alone)+" tokens/s", "tokens/s"),
@@ -65,18 +65,18 @@ func drawDecode(r *reader, v *View, width float64) {
 type step struct {
 	intensity, share float64
 	bound            roofline.Bound
-	floors           roofline.Times
+	times            roofline.Times
 	all, each        float64 // tokens/s
 	most             float64 // tokens/s of all, however large the batch
 }
 
 func decodeStep(machine roofline.Machine, params float64, batch int64) (s step) {
-	s.floors = machine.Times(2*params*float64(batch), roofline.WeightBytes(machine, params))
+	s.times = machine.Times(2*params*float64(batch), roofline.WeightBytes(machine, params))
 	s.intensity = weightsIntensity(machine, float64(batch))
 	s.bound = machine.Classify(s.intensity)
 	s.share = machine.Attainable(s.intensity) / machine.Peak
-	s.each = 1 / s.floors.Overlapped()
-	s.all = float64(batch) / s.floors.Overlapped()
+	s.each = 1 / s.times.Overlapped()
+	s.all = float64(batch) / s.times.Overlapped()
 	s.most = machine.Peak / (2 * params)
 	return s
 }
@@ -126,12 +126,10 @@ func decodePicture(v *View, machine roofline.Machine, params float64, batch int6
 	fewest := machine.Bandwidth / (params * float64(machine.ElemBytes)) // a request alone, while memory-bound
 	slowest := min(fewest, s.most/last)
 	y := logAxis{start: 30 + high, stop: 30, from: floorDecade(slowest), to: max(ceilDecade(max(s.most, s.each)), floorDecade(slowest)+1)}
-	if y.at(max(s.most, s.each)) < y.stop+18 {
-		y.to++
-	}
+	y.makeRoom(max(s.most, s.each))
 	d.chart(x, y, "batch m, requests that share a step", "tokens/s, at most")
 
-	// Both lines bend where math and traffic take the same time.
+	// Both lines bend where computing takes as long as reading.
 	bend := min(max(float64(machine.ElemBytes)*machine.Peak/machine.Bandwidth/2, 1), last)
 	one := min(fewest, s.most)
 	bendX := x.at(bend)

@@ -102,7 +102,7 @@ func TestRooflineIsTheModels(t *testing.T) {
 		v.same(t, map[string]float64{
 			"work": float64(traffic.FLOPs), "loads": float64(traffic.Loads), "stores": float64(traffic.Stores), "bytes": bytes,
 			"intensity": intensity, "ridge": c.machine.Ridge(), "attainable": attainable, "share": attainable / c.machine.Peak,
-			"math": floors.Compute, "trafficfloor": floors.Memory, "atleast": floors.Overlapped(),
+			"compute-time": floors.Compute, "memory-time": floors.Memory, "overlapped": floors.Overlapped(),
 		})
 		if got, want := v.value(t, "bound").Text, c.machine.Classify(intensity).String(); got != want {
 			t.Errorf("%s: the multiply is %s, want %s", v.Query, got, want)
@@ -293,7 +293,7 @@ func TestDecodeIsTheModels(t *testing.T) {
 		intensity := 2 * float64(c.batch) / float64(c.machine.ElemBytes)
 		attainable := c.machine.Attainable(intensity)
 		v.same(t, map[string]float64{
-			"weights": bytes, "math": floors.Compute, "traffic": floors.Memory, "step": floors.Overlapped(), "intensity": intensity,
+			"weights": bytes, "compute-time": floors.Compute, "memory-time": floors.Memory, "step": floors.Overlapped(), "intensity": intensity,
 			"each": 1 / floors.Overlapped(), "all": float64(c.batch) / floors.Overlapped(), "share": attainable / c.machine.Peak,
 			"alone": 1 / c.machine.Times(2*c.params, bytes).Overlapped(),
 		})
@@ -846,10 +846,10 @@ func TestBarsAreToScale(t *testing.T) {
 		}
 		var times [2]float64
 		for _, value := range v.Values {
-			if value.Key == "math" {
+			if value.Key == "compute-time" {
 				times[0] = value.Number
 			}
-			if value.Key == "trafficfloor" {
+			if value.Key == "memory-time" {
 				times[1] = value.Number
 			}
 		}

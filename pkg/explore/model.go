@@ -2,7 +2,6 @@ package explore
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -24,23 +23,15 @@ func drawModel(r *reader, v *View, width float64) {
 	for _, m := range transformer.Presets() {
 		models = append(models, Option{Value: m.ID, Label: m.Name})
 	}
-	at := slices.IndexFunc(models, func(o Option) bool { return o.Value == "llama-3-8b" })
-	models[0], models[at] = models[at], models[0]
-	model, _ := r.choice("model", "Model", "a published model", models)
+	model, _ := r.choice("model", "Model", "a published model", first(models, "llama-3-8b"))
 	chip := r.servingChip()
-	var numbers []Option
-	for _, n := range []string{"1", "2", "4", "8", "16", "32", "64"} {
-		numbers = append(numbers, Option{Value: n, Label: n})
-	}
-	text, _ := r.choice("chips", "Chips", "how many share the work", numbers)
+	text, _ := r.choice("chips", "Chips", "how many share the work", options(func(n string) string { return n }, "1", "2", "4", "8", "16", "32", "64"))
 	n, _ := strconv.ParseInt(text, 10, 64) // one of these
 	split, _ := r.choice("split", "Split", "how the model is spread over several chips", []Option{
 		{Value: "tensor", Label: "tensor: every matrix cut"}, {Value: "pipeline", Label: "pipeline: layers in turn"},
 		{Value: "expert", Label: "expert: experts spread"}, {Value: "data", Label: "data: whole models"}})
-	var formats []Option
-	for _, name := range []string{"FP16", "FP8", "INT8", "Q8_0", "Q4_1", "Q4_0", "INT4", "FP32"} {
-		formats = append(formats, Option{Value: name, Label: fmt.Sprintf("%s, %s bits", name, num.Short(transformer.Named(name).Bits()))})
-	}
+	formats := options(func(name string) string { return name + ", " + num.Short(transformer.Named(name).Bits()) + " bits" },
+		"FP16", "FP8", "INT8", "Q8_0", "Q4_1", "Q4_0", "INT4", "FP32")
 	weightFormat, _ := r.choice("weights", "Weights in", "number format of the weights in memory", formats)
 	kv, _ := r.choice("kv", "KV cache in", "number format of the cache", formats)
 	tokens := func(key, label, usual string) int64 {
@@ -50,11 +41,8 @@ func drawModel(r *reader, v *View, width float64) {
 	batch, _ := r.integer(field{key: "batch", label: "Batch, requests that share a step", measure: count, least: power(10, 0), most: big.NewInt(1 << 24),
 		usual: "8", examples: "1 or 64", scale: octaves{1, 1 << 14}})
 	ask := serving.Ask{Batch: batch, Context: tokens("context", "Context of each request, tokens", "4096"), Prompt: tokens("prompt", "Prompt, tokens", "2048")}
-	var hops []Option
-	for _, us := range []string{"0", "1", "2", "5", "10"} {
-		hops = append(hops, Option{Value: us, Label: us + " µs"})
-	}
-	text, _ = r.choice("hop", "Latency of a hop, µs", "time from chip to chip before the first byte; 0 leaves it out", hops)
+	text, _ = r.choice("hop", "Latency of a hop, µs", "time from chip to chip before the first byte; 0 leaves it out",
+		options(func(us string) string { return us + " µs" }, "0", "1", "2", "5", "10"))
 	hop, _ := strconv.ParseFloat(text, 64) // one of these
 	if !r.well() {
 		return
@@ -118,31 +106,40 @@ func drawModel(r *reader, v *View, width float64) {
 
 // servingChip reads the chip and the number format of its arithmetic.
 func (r *reader) servingChip() serving.Chip {
-	var options []Option
-	reference := slug(roofline.A100().Name)
+	var list []Option
 	for _, c := range chips.All() {
 		if len(c.Rates) > 0 {
-			options = append(options, Option{Value: slug(c.Name), Label: c.Name, Sets: map[string]string{"format": ""}})
+			list = append(list, Option{Value: slug(c.Name), Label: c.Name, Sets: map[string]string{"format": ""}})
 		}
 	}
-	at := slices.IndexFunc(options, func(o Option) bool { return o.Value == reference })
-	options[0], options[at] = options[at], options[0]
-	name, _ := r.choice("chip", "Chip", "a chip of the catalogue", options)
+	name, _ := r.choice("chip", "Chip", "a chip of the catalogue", first(list, slug(roofline.A100().Name)))
 	all := chips.All()
 	chip := all[slices.IndexFunc(all, func(c chips.Chip) bool { return slug(c.Name) == name })]
 	var formats []Option
 	for _, rate := range chip.Rates {
 		formats = append(formats, Option{Value: rate.Format, Label: rate.Format + ", " + num.SI(rate.Dense.Value, "FLOP/s")})
 	}
-	usual := slices.IndexFunc(formats, func(o Option) bool { return o.Value == usualFormat(chip) })
-	formats[0], formats[usual] = formats[usual], formats[0]
-	format, _ := r.choice("format", "Arithmetic in", "number format of the arithmetic, whose rate is the peak", formats)
+	format, _ := r.choice("format", "Arithmetic in", "number format of the arithmetic, whose rate is the peak", first(formats, usualFormat(chip)))
 	return serving.On(chip, format)
+}
+
+// options lists values to choose from, each with its label.
+func options(label func(value string) string, values ...string) (list []Option) {
+	for _, v := range values {
+		list = append(list, Option{Value: v, Label: label(v)})
+	}
+	return list
+}
+
+// first puts the option of a value, which is there, into the first place.
+func first(list []Option, value string) []Option {
+	at := slices.IndexFunc(list, func(o Option) bool { return o.Value == value })
+	list[0], list[at] = list[at], list[0]
+	return list
 }
 
 func modelPicture(v *View, s serving.Setup, ask serving.Ask, a serving.Answer, width float64) string {
 	high := min(max(0.42*width, 190), 280)
-	d := newDrawing(width, 30+high+40+128)
 	ridge := s.Chip.Peak / s.Chip.Bandwidth
 	type dot struct {
 		intensity float64
@@ -159,16 +156,7 @@ func modelPicture(v *View, s serving.Setup, ask serving.Ask, a serving.Answer, w
 		}
 	}
 	slices.SortFunc(dots, func(a, b dot) int { return strings.Compare(a.series, b.series) })
-	x := logAxis{start: 46, stop: width - 14, from: min(-1, floorDecade(lo)), to: max(4, ceilDecade(hi))}
-	y := logAxis{start: 30 + high, stop: 30}
-	y.from = floorDecade(s.Chip.Bandwidth * math.Pow10(x.from))
-	y.to = max(ceilDecade(s.Chip.Peak), y.from+1)
-	if y.at(s.Chip.Peak) < y.stop+18 {
-		y.to++ // room for the name of the roof
-	}
-	d.chart(x, y, "arithmetic intensity, FLOP/byte", "attainable by one chip, FLOP/s")
-	roof := y.at(s.Chip.Peak)
-	d.Line("series-0", 2.5, false, x.start, y.at(s.Chip.Bandwidth*math.Pow10(x.from)), x.at(ridge), roof, x.stop, roof)
+	d, x, y, roof := roofChart(width, high, 128, lo, hi, s.Chip.Peak, s.Chip.Bandwidth, "attainable by one chip, FLOP/s")
 	d.Text(x.stop, roof-7, "end", "ink-0", "peak "+num.SI(s.Chip.Peak, "FLOP/s"))
 	for _, p := range dots {
 		d.Dot(x.at(p.intensity), y.at(min(s.Chip.Peak, s.Chip.Bandwidth*p.intensity)), "series-"+p.series)
@@ -183,31 +171,13 @@ func modelPicture(v *View, s serving.Setup, ask serving.Ask, a serving.Answer, w
 	// The times of a step as bars on one scale, memory in its two parts.
 	top := y.start + 54
 	start := x.start + 26
-	room := width - 14 - start - 78
-	type piece struct {
+	pixels := (width - 14 - start - 78) / a.TPOT
+	d.bar(start, top, 15, pixels, "memory", piece{a.WeightTime, "series-0"}, piece{a.KVTime, "series-1"})
+	for i, one := range []struct {
+		name    string
 		seconds float64
-		fill    string
-	}
-	for i, bar := range []struct {
-		name   string
-		pieces []piece
-	}{
-		{"memory", []piece{{a.WeightTime, "series-0"}, {a.KVTime, "series-1"}}},
-		{"compute", []piece{{a.Compute, "series-2"}}},
-		{"network", []piece{{a.Network, "series-3"}}},
-		{"latency", []piece{{a.Latency, "series-4"}}},
-	} {
-		at := top + 22*float64(i)
-		d.Text(start-6, at+12, "end", "muted", bar.name)
-		sum, left := 0.0, start
-		for _, p := range bar.pieces {
-			length := room * p.seconds / a.TPOT
-			if length > 0 {
-				d.Rect(left, at, max(length, 1), 15, p.fill)
-			}
-			sum, left = sum+p.seconds, left+length
-		}
-		d.Text(left+6, at+12, "start", "text", num.SI(sum, "s"))
+	}{{"compute", a.Compute}, {"network", a.Network}, {"latency", a.Latency}} {
+		d.bar(start, top+22*float64(i+1), 15, pixels, one.name, piece{one.seconds, "series-" + fmt.Sprint(i+2)})
 	}
 	words := start
 	for i, name := range []string{"weights", "cache"} {

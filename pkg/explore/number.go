@@ -3,8 +3,9 @@ package explore
 import (
 	"fmt"
 	"math/big"
-	"memorywall/pkg/internal/num"
 	"strings"
+
+	"memorywall/pkg/internal/num"
 )
 
 // measure is how a number may be written: with which units, and whether B
@@ -39,89 +40,52 @@ func power(base, exponent int64) *big.Int {
 
 // Limits of what is read as a number at all, far beyond any setting.
 const (
-	longestNumber    = 64  // characters
-	greatestExponent = 999 // digits of it: three
+	longestNumber   = 64 // characters
+	longestExponent = 3  // digits
+	figures         = "0123456789"
 )
 
 // parse reads a number exactly: digits, which commas or underscores may group
 // in threes, a point, an exponent, a prefix and a unit.
 func (m measure) parse(text string) (*big.Rat, bool) {
 	text = strings.TrimSpace(text)
-	if len(text) > longestNumber {
-		return nil, false
+	unsigned, negative := strings.CutPrefix(text, "-")
+	rest := strings.TrimLeft(unsigned, figures+",_.")
+	whole, part, _ := strings.Cut(strings.TrimSuffix(unsigned, rest), ".")
+	exponent := ""
+	if rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
+		signed := strings.TrimLeft(rest[1:], "+-")
+		if unit := strings.TrimLeft(signed, figures); unit != signed { // else it is the E of exa
+			exponent, rest = strings.TrimSuffix(rest, unit), unit
+		}
 	}
-	text, negative := strings.CutPrefix(text, "-")
-	end := 0
-	for end < len(text) && strings.IndexByte("0123456789,_.", text[end]) >= 0 {
-		end++
-	}
-	digits, rest := text[:end], text[end:]
-	whole, part, _ := strings.Cut(digits, ".")
 	whole, ok := ungroup(whole)
-	if !ok || strings.ContainsAny(part, ",_.") || whole+part == "" {
+	times, known := m.suffix(strings.TrimSpace(rest))
+	if !ok || !known || whole+part == "" || strings.Trim(part, figures) != "" || len(text) > longestNumber || len(strings.TrimLeft(exponent, "eE+-")) > longestExponent {
 		return nil, false
 	}
-	number, ok := new(big.Rat).SetString("0" + whole + "." + part + "0")
+	number, ok := new(big.Rat).SetString("0" + whole + "." + part + "0" + exponent)
 	if !ok {
 		return nil, false
 	}
-	exponent, rest := cutExponent(rest)
-	if exponent < -greatestExponent || exponent > greatestExponent {
-		return nil, false
-	}
-	shift := new(big.Rat).SetInt(power(10, max(exponent, -exponent)))
-	if exponent < 0 {
-		shift.Inv(shift)
-	}
-	number.Mul(number, shift)
-	times, ok := m.suffix(strings.TrimSpace(rest))
-	if !ok {
-		return nil, false
-	}
-	number.Mul(number, new(big.Rat).SetInt(times))
 	if negative {
 		number.Neg(number)
 	}
-	return number, true
+	return number.Mul(number, new(big.Rat).SetInt(times)), true
 }
 
 // ungroup takes the signs out that group digits in threes.
 func ungroup(whole string) (string, bool) {
 	for _, sign := range []string{",", "_"} {
 		groups := strings.Split(whole, sign)
-		if len(groups) == 1 {
-			continue
-		}
-		for i, g := range groups {
-			if len(g) != 3 && !(i == 0 && 0 < len(g) && len(g) < 3) {
+		for i, g := range groups[:len(groups)-1] {
+			if len(groups[i+1]) != 3 || i == 0 && (g == "" || len(g) > 3) {
 				return "", false
 			}
 		}
 		whole = strings.Join(groups, "")
 	}
 	return whole, true
-}
-
-// cutExponent takes an exponent such as e12 or E-3 off the front.
-func cutExponent(text string) (exponent int64, rest string) {
-	if text == "" || text[0] != 'e' && text[0] != 'E' {
-		return 0, text
-	}
-	at, sign := 1, int64(1)
-	if at < len(text) && (text[at] == '+' || text[at] == '-') {
-		if text[at] == '-' {
-			sign = -1
-		}
-		at++
-	}
-	from := at
-	for ; at < len(text) && '0' <= text[at] && text[at] <= '9'; at++ {
-		exponent = min(10*exponent+int64(text[at]-'0'), greatestExponent+1)
-	}
-	if at == from {
-		return 0, text // the E of exa
-	}
-	return sign * exponent, text[at:]
 }
 
 // suffix returns what a prefix, a unit or both multiply with. Letters may be of

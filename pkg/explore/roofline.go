@@ -63,10 +63,10 @@ func drawRoofline(r *reader, v *View, width float64) {
 
 	v.Notes = notes
 	v.Summary = fmt.Sprintf("%s FLOP/byte, ridge point %s: %s. At most %s, %s of the peak; at least %s.",
-		num.Short(p.intensity), num.Short(p.ridge), p.bound, num.SI(p.attainable, "FLOP/s"), num.Percent(p.share), num.SI(p.floors.Overlapped(), "s"))
+		num.Short(p.intensity), num.Short(p.ridge), p.bound, num.SI(p.attainable, "FLOP/s"), num.Percent(p.share), num.SI(p.times.Overlapped(), "s"))
 	v.Alt = fmt.Sprintf("Roofline of %s on log–log axes: a slope of %s up to the ridge point at %s FLOP/byte, flat at %s from there. The dot, the %s multiply of %d×%d by %d×%d, lies at %s FLOP/byte and %s. Bars below: compute time %s, memory time %s.",
 		machine.Name, num.SI(machine.Bandwidth, "B/s"), num.Short(p.ridge), num.SI(machine.Peak, "FLOP/s"), name, g.M, g.K, g.K, g.N,
-		num.Short(p.intensity), num.SI(p.attainable, "FLOP/s"), num.SI(p.floors.Compute, "s"), num.SI(p.floors.Memory, "s"))
+		num.Short(p.intensity), num.SI(p.attainable, "FLOP/s"), num.SI(p.times.Compute, "s"), num.SI(p.times.Memory, "s"))
 	v.Values = []Value{
 		whole("work", "work", big.NewInt(t.FLOPs), "FLOPs"),
 		whole("loads", "loads", big.NewInt(t.Loads), "elements"),
@@ -77,9 +77,9 @@ func drawRoofline(r *reader, v *View, width float64) {
 		{Key: "bound", Label: "the multiply is", Number: float64(p.bound), Text: p.bound.String()},
 		number("attainable", "attainable performance", p.attainable, num.SI(p.attainable, "FLOP/s"), "FLOP/s"),
 		number("share", "share of the peak", p.share, num.Percent(p.share), ""),
-		number("math", "compute time", p.floors.Compute, num.SI(p.floors.Compute, "s"), "s"),
-		number("trafficfloor", "memory time", p.floors.Memory, num.SI(p.floors.Memory, "s"), "s"),
-		number("atleast", "takes at least", p.floors.Overlapped(), num.SI(p.floors.Overlapped(), "s"), "s"),
+		number("compute-time", "compute time", p.times.Compute, num.SI(p.times.Compute, "s"), "s"),
+		number("memory-time", "memory time", p.times.Memory, num.SI(p.times.Memory, "s"), "s"),
+		number("overlapped", "takes at least", p.times.Overlapped(), num.SI(p.times.Overlapped(), "s"), "s"),
 	}
 	v.SVG = rooflinePicture(v, machine, p, name, width)
 }
@@ -100,12 +100,12 @@ func trafficOf(g roofline.GEMM, way string, tile int64) (tiling.Traffic, string)
 type placed struct {
 	intensity, ridge, attainable, share float64
 	bound                               roofline.Bound
-	floors                              roofline.Times
+	times                               roofline.Times
 }
 
 // under holds work against the roof of a machine.
 func under(machine roofline.Machine, t tiling.Traffic, bytes float64) placed {
-	p := placed{ridge: machine.Ridge(), intensity: t.Intensity(machine.ElemBytes), floors: machine.Times(float64(t.FLOPs), bytes)}
+	p := placed{ridge: machine.Ridge(), intensity: t.Intensity(machine.ElemBytes), times: machine.Times(float64(t.FLOPs), bytes)}
 	p.bound, p.attainable = machine.Classify(p.intensity), machine.Attainable(p.intensity)
 	p.share = p.attainable / machine.Peak
 	return p
@@ -113,21 +113,8 @@ func under(machine roofline.Machine, t tiling.Traffic, bytes float64) placed {
 
 func rooflinePicture(v *View, machine roofline.Machine, p placed, name string, width float64) string {
 	high := min(max(0.5*width, 210), 320)
-	d := newDrawing(width, 30+high+40+76)
-	x := logAxis{start: 46, stop: width - 14}
-	x.from = min(-1, floorDecade(min(p.intensity, p.ridge)))
-	x.to = max(4, ceilDecade(max(p.intensity, p.ridge)))
-	y := logAxis{start: 30 + high, stop: 30}
-	y.from = floorDecade(machine.Bandwidth * math.Pow10(x.from))
-	y.to = max(ceilDecade(machine.Peak), y.from+1)
-	if y.at(machine.Peak) < y.stop+18 {
-		y.to++ // room for the name of the roof
-	}
-	d.chart(x, y, "arithmetic intensity, FLOP/byte", "attainable performance, FLOP/s")
-
-	ridge, roof := x.at(p.ridge), y.at(machine.Peak)
-	foot := y.at(machine.Bandwidth * math.Pow10(x.from))
-	d.Line("series-0", 2.5, false, x.start, foot, ridge, roof, x.stop, roof)
+	d, x, y, roof := roofChart(width, high, 76, min(p.intensity, p.ridge), max(p.intensity, p.ridge), machine.Peak, machine.Bandwidth, "attainable performance, FLOP/s")
+	ridge, foot := x.at(p.ridge), y.at(machine.Bandwidth*math.Pow10(x.from))
 	d.Line("muted", 1, true, ridge, roof, ridge, y.start)
 	d.beside(x, ridge-6, y.start-8, "text", "ridge "+num.Short(p.ridge))
 	roofName := "peak " + num.SI(machine.Peak, "FLOP/s")
@@ -150,19 +137,10 @@ func rooflinePicture(v *View, machine roofline.Machine, p placed, name string, w
 	d.beside(x, dotX, dotY+34, "ink-1", num.SI(p.attainable, "FLOP/s"))
 
 	// The two times as bars on one scale.
-	top := y.start + 54
-	room := width - 14 - x.start - 110
-	longest := p.floors.Overlapped()
-	for i, bar := range []struct {
-		name, fill string
-		seconds    float64
-	}{{"compute", "series-0", p.floors.Compute}, {"memory", "series-1", p.floors.Memory}} {
-		at := top + 24*float64(i)
-		d.Text(x.start+10, at+12, "end", "muted", bar.name)
-		length := max(1, room*bar.seconds/longest)
-		d.Rect(x.start+16, at, length, 16, bar.fill)
-		d.Text(x.start+22+length, at+12, "start", "text", num.SI(bar.seconds, "s"))
-	}
+	top, start := y.start+54, x.start+16
+	pixels := (width - 14 - x.start - 110) / p.times.Overlapped()
+	d.bar(start, top, 16, pixels, "compute", piece{p.times.Compute, "series-0"})
+	d.bar(start, top+24, 16, pixels, "memory", piece{p.times.Memory, "series-1"})
 	return d.SVG(v.Title, v.Alt)
 }
 

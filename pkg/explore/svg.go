@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/internal/svg"
 )
 
@@ -90,6 +91,48 @@ func (d *drawing) chart(x, y logAxis, xName, yName string) {
 	d.Line("line", 1, false, x.start, y.stop, x.start, y.start, x.stop, y.start)
 	d.Text(x.stop, y.start+33, "end", "muted", xName)
 	d.Text(4, y.stop-12, "start", "muted", yName)
+}
+
+// roofChart begins a picture with the roof of a machine on log–log axes that reach
+// from lo to hi FLOP/byte, and room below. It returns the height of the roof too.
+func roofChart(width, high, below, lo, hi, peak, bandwidth float64, yName string) (d *drawing, x, y logAxis, roof float64) {
+	d = newDrawing(width, 30+high+40+below)
+	x = logAxis{start: 46, stop: width - 14, from: min(-1, floorDecade(lo)), to: max(4, ceilDecade(hi))}
+	foot := bandwidth * math.Pow10(x.from)
+	y = logAxis{start: 30 + high, stop: 30, from: floorDecade(foot)}
+	y.to = max(ceilDecade(peak), y.from+1)
+	y.makeRoom(peak)
+	d.chart(x, y, "arithmetic intensity, FLOP/byte", yName)
+	roof = y.at(peak)
+	d.Line("series-0", 2.5, false, x.start, y.at(foot), x.at(peak/bandwidth), roof, x.stop, roof)
+	return d, x, y, roof
+}
+
+// makeRoom gives an upright axis a decade more where v leaves no room for a name.
+func (a *logAxis) makeRoom(v float64) {
+	if a.at(v) < a.stop+18 {
+		a.to++
+	}
+}
+
+// piece is a part of a bar.
+type piece struct {
+	seconds float64
+	fill    string
+}
+
+// bar draws the parts of a time one behind the other, so many pixels for a second,
+// with the bar's name before them and their sum behind.
+func (d *drawing) bar(x, y, high, pixels float64, name string, pieces ...piece) {
+	d.Text(x-6, y+12, "end", "muted", name)
+	sum, left := 0.0, x
+	for _, p := range pieces {
+		if p.seconds > 0 {
+			d.Rect(left, y, max(pixels*p.seconds, 1), high, p.fill)
+		}
+		sum, left = sum+p.seconds, left+pixels*p.seconds
+	}
+	d.Text(max(left, x+min(1, pixels*sum))+6, y+12, "start", "text", num.SI(sum, "s"))
 }
 
 // beside writes words next to a place of the chart, on the side where there is
