@@ -50,14 +50,14 @@ func MultiplyBatch[T Float](count, m, n, k int, a, b, c []T, opts ...Option) err
 		o.beta = 1
 	}
 	serial := o.serial(p.engine.serialFLOPs())
-	if !p.engine.isSmall(m, n, k, serial) {
+	if !p.engine.isSmall(m, n, k) || 2*m*n*k > serial {
 		for i := range count {
-			p.work(o, m, n, k, a[i*m*k:], k, b[i*k*n:], n, c[i*m*n:], n)
+			p.work(&o, m, n, k, a[i*m*k:], k, b[i*k*n:], n, c[i*m*n:], n)
 		}
 		return nil
 	}
 	threads := 1
-	if float64(count)*2*float64(m)*float64(n)*float64(k) > serial {
+	if count > serial/(2*m*n*k) {
 		threads = min(o.most(), count)
 	}
 	if threads == 1 {

@@ -129,12 +129,12 @@ func BlockingOf[T Float](isa string) (Blocking, error) {
 
 func (p *pool[T]) fn(o Option) Func[T] {
 	return func(m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-		return p.call(o, m, n, k, a, lda, b, ldb, c, ldc)
+		return p.call(&o, m, n, k, a, lda, b, ldb, c, ldc)
 	}
 }
 
 // call checks the arguments.
-func (p *pool[T]) call(o Option, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
+func (p *pool[T]) call(o *Option, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
 	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (p *pool[T]) call(o Option, m, n, k int, a []T, lda int, b []T, ldb int, c 
 }
 
 // work settles what has no product in it, and does the rest.
-func (p *pool[T]) work(o Option, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+func (p *pool[T]) work(o *Option, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	if m == 0 || n == 0 {
 		return
 	}
@@ -153,26 +153,29 @@ func (p *pool[T]) work(o Option, m, n, k int, a []T, lda int, b []T, ldb int, c 
 	}
 	switch {
 	case k == 0:
-	case p.engine.isSmall(m, n, k, o.serial(p.engine.serialFLOPs())):
+	case p.engine.isSmall(m, n, k) && 2*m*n*k <= o.serial(p.engine.serialFLOPs()):
 		p.engine.direct(maxKC, add, m, n, k, a, lda, b, ldb, c, ldc)
 	default:
 		p.do(o, add, m, n, k, a, lda, b, ldb, c, ldc)
 	}
 }
 
+// What a call passes on is a pointer: small products take less time than copying it.
+var allThreads, oneThread = Option{}, Threads(1)
+
 // Multiply computes C = A·B with the best kernel on all cores. See [Func].
 func Multiply[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	return pools[T]()[0].call(Option{}, m, n, k, a, lda, b, ldb, c, ldc)
+	return pools[T]()[0].call(&allThreads, m, n, k, a, lda, b, ldb, c, ldc)
 }
 
 // SIMD computes C = A·B with the best kernel on one thread. See [Func].
 func SIMD[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	return pools[T]()[0].call(Threads(1), m, n, k, a, lda, b, ldb, c, ldc)
+	return pools[T]()[0].call(&oneThread, m, n, k, a, lda, b, ldb, c, ldc)
 }
 
 // Packed computes C = A·B with packed panels and the plain Go kernel on one
 // thread. See [Func].
 func Packed[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
 	ps := pools[T]()
-	return ps[len(ps)-1].call(Threads(1), m, n, k, a, lda, b, ldb, c, ldc)
+	return ps[len(ps)-1].call(&oneThread, m, n, k, a, lda, b, ldb, c, ldc)
 }

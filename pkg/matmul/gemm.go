@@ -46,9 +46,9 @@ func newEngine[T Float](k *kernel[T], c Caches) *engine[T] {
 
 // serialFLOPs is the work below which starting a second thread costs more time than it
 // saves. A row of the tile is what a core adds to in one cycle.
-func (e *engine[T]) serialFLOPs() float64 {
+func (e *engine[T]) serialFLOPs() int {
 	const cycles = 3000 // in a microsecond
-	return float64(e.tuning.Serial * cycles * 2 * e.kern.nr)
+	return e.tuning.Serial * cycles * 2 * e.kern.nr
 }
 
 // A workspace holds one thread's packed copies. It grows to what is needed and
@@ -77,11 +77,10 @@ func room[T Float](buf []T, n int) []T {
 	return buf[:n]
 }
 
-// isSmall reports whether B stays in L2 as it lies and one thread is best: then
-// nothing needs to be kept from call to call either.
-func (e *engine[T]) isSmall(m, n, k int, serial float64) bool {
-	return n > 1 && max(m, n, k) <= maxSmall && k*(n+e.kern.mr) <= e.directElems &&
-		2*float64(m)*float64(n)*float64(k) <= serial
+// isSmall reports whether B stays in L2 as it lies: where one thread is best too,
+// nothing needs to be kept from call to call.
+func (e *engine[T]) isSmall(m, n, k int) bool {
+	return n > 1 && max(m, n, k) <= maxSmall && k*(n+e.kern.mr) <= e.directElems
 }
 
 // maxSmall keeps products of two sizes within an int, and reads and writes few.
@@ -216,15 +215,15 @@ func (e *engine[T]) few(ws *workspace[T], add bool, m, n, k int, a []T, lda int,
 
 // direct runs the microkernel over A and B where they lie.
 func (e *engine[T]) direct(kcMax int, add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
-	mr, few, nr, tile := e.kern.mr, e.kern.few, e.kern.nr, e.kern.tile
-	if n <= nr/2 {
-		mr, few, nr = e.kern.tall, e.kern.tall, nr/2
-	}
+	nr, tile := e.kern.nr, e.kern.tile
 	kcMax = part(k, kcMax, 1)
 	for pc := 0; pc < k; pc += kcMax {
 		kc := min(kcMax, k-pc)
 		for jr := 0; jr < n; jr += nr {
-			cols := min(nr, n-jr)
+			mr, few, cols := e.kern.mr, e.kern.few, min(nr, n-jr)
+			if cols <= nr/2 {
+				mr, few = e.kern.tall, e.kern.tall
+			}
 			bp := &b[pc*ldb+jr]
 			for ir := 0; ir < m; {
 				rows := tileRows(m-ir, mr, few)

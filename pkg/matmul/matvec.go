@@ -76,12 +76,12 @@ func checkMatVec[T Float](m, n int, a []T, lda int, x, y []T) error {
 
 // SIMDMatVec computes y = A·x with the best kernel on one thread. See [VecFunc].
 func SIMDMatVec[T Float](m, n int, a []T, lda int, x, y []T) error {
-	return pools[T]()[0].matVec(Threads(1), m, n, a, lda, x, y)
+	return pools[T]()[0].matVec(&oneThread, m, n, a, lda, x, y)
 }
 
 // MultiplyVec computes y = A·x with the best kernel on all cores. See [VecFunc].
 func MultiplyVec[T Float](m, n int, a []T, lda int, x, y []T) error {
-	return pools[T]()[0].matVec(Option{}, m, n, a, lda, x, y)
+	return pools[T]()[0].matVec(&allThreads, m, n, a, lda, x, y)
 }
 
 // NewVec returns y = A·x + β·y as the options say; a blocking changes nothing in it.
@@ -91,12 +91,12 @@ func NewVec[T Float](opts ...Option) (VecFunc[T], error) {
 		return nil, err
 	}
 	return func(m, n int, a []T, lda int, x, y []T) error {
-		return p.matVec(o, m, n, a, lda, x, y)
+		return p.matVec(&o, m, n, a, lda, x, y)
 	}, nil
 }
 
 // matVec checks the arguments; the product is that with a matrix of one column.
-func (p *pool[T]) matVec(o Option, m, n int, a []T, lda int, x, y []T) error {
+func (p *pool[T]) matVec(o *Option, m, n int, a []T, lda int, x, y []T) error {
 	if err := checkMatVec(m, n, a, lda, x, y); err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func settle(opts []Option) (Option, error) {
 }
 
 // most returns how many threads may work at once.
-func (o Option) most() int {
+func (o *Option) most() int {
 	switch {
 	case o.team != nil:
 		return o.team.Threads()
@@ -87,9 +87,9 @@ func (o Option) most() int {
 	return o.threads
 }
 
-// serial returns the work below which one thread is best: much less with a team
-// than where another thread must be started, for which it is given.
-func (o Option) serial(starting float64) float64 {
+// serial returns the FLOPs below which one thread is best: much less with a team
+// than where another thread must be started, for which they are given.
+func (o *Option) serial(starting int) int {
 	if o.team != nil {
 		return min(starting, 3e5)
 	}
@@ -97,7 +97,7 @@ func (o Option) serial(starting float64) float64 {
 }
 
 // do calls f for n parts on the threads of the team, or on threads of its own.
-func (o Option) do(s *spawned, n, threads int, f func(part, thread int)) {
+func (o *Option) do(s *spawned, n, threads int, f func(part, thread int)) {
 	if o.team != nil {
 		o.team.Do(n, f)
 	} else {

@@ -81,7 +81,7 @@ type pool[T Float] struct {
 	free   sync.Pool
 }
 
-func (p *pool[T]) do(o Option, add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+func (p *pool[T]) do(o *Option, add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	j, _ := p.free.Get().(*job[T])
 	if j == nil {
 		j = &job[T]{e: p.engine}
@@ -90,7 +90,7 @@ func (p *pool[T]) do(o Option, add bool, m, n, k int, a []T, lda int, b []T, ldb
 	j.add, j.m, j.n, j.k = add, m, n, k
 	j.a, j.lda, j.b, j.ldb, j.c, j.ldc = a, lda, b, ldb, c, ldc
 	threads := o.most()
-	j.cut(threads, o.serial(p.engine.serialFLOPs()))
+	j.cut(threads, float64(o.serial(p.engine.serialFLOPs())))
 	threads = min(threads, j.blocks)
 	for len(j.threads) < threads {
 		j.threads = append(j.threads, workspace[T]{})

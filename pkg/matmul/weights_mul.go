@@ -146,7 +146,7 @@ func (j *weightJob) multiply(products []Product, x []float32, m int, o Option) {
 		rows += p.W.rows
 	}
 	threads := o.most()
-	if 2*float64(m)*float64(rows)*float64(j.w.cols) < o.serial(weightSerialFLOPs) {
+	if 2*float64(m)*float64(rows)*float64(j.w.cols) < float64(o.serial(weightSerialFLOPs)) {
 		threads = 1
 	}
 	threads = min(threads, blocksOf(rows*j.w.rowBytes, shareBytes))
