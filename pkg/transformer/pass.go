@@ -55,9 +55,9 @@ func (m Model) perLayer(context, each int64, tokens func(context, window int64) 
 // they have in the cache. New = 1 is a step of decoding, Before = 0 a prefill.
 type Span struct{ Requests, Before, New int64 }
 
-// Work is what one part of a model does in a pass. Reads and writes are in
+// PassPart is what one part of a model does in a pass. Reads and writes are in
 // elements; see [Pass.Bytes] for bytes.
-type Work struct {
+type PassPart struct {
 	Name    string
 	FLOPs   int64
 	Weights float64 // read: of the experts an expected number, of all else exact
@@ -74,7 +74,7 @@ const AttentionItself = "attention itself"
 // Pass is one pass of some tokens through a model.
 type Pass struct {
 	Tokens int64
-	Parts  []Work
+	Parts  []PassPart
 }
 
 // Decode returns the pass of one step of decoding: batch requests, each with
@@ -152,14 +152,14 @@ func (m Model) Pass(spans ...Span) Pass {
 	n := count("tokens", tokens)
 	p := Pass{Tokens: n}
 	for _, part := range m.Parts() {
-		w := Work{Name: part.Name, Weights: float64(part.Read), FLOPs: count("FLOPs of "+part.Name, num.Sum{{2, n, part.Matrix}})}
+		w := PassPart{Name: part.Name, Weights: float64(part.Read), FLOPs: count("FLOPs of "+part.Name, num.Sum{{2, n, part.Matrix}})}
 		if part.Name == ExpertPart && m.Experts.Total > 0 {
 			w.Weights = m.Touched(n) * float64(m.ExpertParams()) * float64(m.expertLayers())
 		}
 		w.Activations = count("activations of "+part.Name, m.activations(part.Name, n))
 		p.Parts = append(p.Parts, w)
 		if part.Name == Attention {
-			p.Parts = append(p.Parts, Work{Name: AttentionItself, FLOPs: count("FLOPs of attention", append(pairs, expand...)),
+			p.Parts = append(p.Parts, PassPart{Name: AttentionItself, FLOPs: count("FLOPs of attention", append(pairs, expand...)),
 				KV: count("elements of the cache", kv), Activations: count("activations of attention", io)})
 		}
 	}
@@ -223,7 +223,7 @@ func (p Pass) FLOPs() int64 {
 type Bytes struct{ Weights, KV, Activations float64 }
 
 // Bytes returns the bytes of a part in these formats.
-func (w Work) Bytes(f Storage) Bytes {
+func (w PassPart) Bytes(f Storage) Bytes {
 	return Bytes{f.Weights.bytes(w.Weights), float64(f.KV.Size(w.KV)), float64(f.Activations.Size(w.Activations))}
 }
 
@@ -244,7 +244,7 @@ func (p Pass) Bytes(f Storage) Bytes {
 // Intensity returns the arithmetic intensity of a part alone, in FLOP/byte: its
 // weights, cache and activations all come from slow memory and go there. It is
 // 0 for a part without work.
-func (w Work) Intensity(f Storage) float64 {
+func (w PassPart) Intensity(f Storage) float64 {
 	b := w.Bytes(f)
 	if w.FLOPs == 0 {
 		return 0
