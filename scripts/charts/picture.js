@@ -390,9 +390,9 @@
           const down = option.mw.low ? plot.height - dy - 4 : dy;
           spots.push({ dx: 6, dy: down, align: "left" }, { dx: -6, dy: down, align: "right" });
         }
-        // Where uprights crowd, turned as they are.
-        const turned = wide(m.name, TEXT) / 2 + 4, dy = option.mw.low ? plot.height - turned : turned;
-        spots.splice(8, 0, ...[9, -9].map((dx) => ({ dx, dy, align: "center", text: m.name, rotate: Math.PI / 2 })));
+        // Where uprights crowd, turned as they are, at either end.
+        const turned = wide(m.name, TEXT) / 2 + 4, ends = [turned, plot.height - turned];
+        spots.splice(8, 0, ...(option.mw.low ? ends.reverse() : ends).flatMap((dy) => [9, -9].map((dx) => ({ dx, dy, align: "center", text: m.name, rotate: Math.PI / 2 }))));
         labels.push({ text, x, y: plot.y, color: color("muted"), spots });
       } else {
         for (let dx = 4; dx < plot.width * 0.9; dx += 24) spots.push(...[-half - 2, half + 2].map((dy) => ({ dx: -dx, dy, align: "right" })));
