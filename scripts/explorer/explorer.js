@@ -13,60 +13,49 @@
 
   if (root.memorywall && root.memorywall.explore) return;
 
-  var doc = document;
-  var here = (doc.currentScript && doc.currentScript.src || "").replace(/[^/]*$/, "");
+  const doc = document;
+  const here = (doc.currentScript && doc.currentScript.src || "").replace(/[^/]*$/, "");
 
   // --- starting the Go program, once for the page ----------------------------
 
-  var starting = null;
-  var timing = {}; // milliseconds of each part of the start, for whoever asks
+  let starting = null;
+  const timing = {}; // milliseconds of each part of the start, for whoever asks
 
-  function script(name) {
-    return new Promise(function (done, failed) {
-      var s = doc.createElement("script");
-      s.src = here + name;
-      s.onload = done;
-      s.onerror = function () { failed(new Error("cannot load " + name)); };
-      doc.head.appendChild(s);
+  /** Adds an element that loads something to the page's head. */
+  function loaded(tag, attributes) {
+    return new Promise((done, failed) => {
+      const e = make(tag, attributes, doc.head);
+      e.onload = done;
+      e.onerror = () => failed(new Error(`cannot load ${(attributes.src || attributes.href).replace(here, "")}`));
     });
   }
 
-  function bytes(base64) {
-    var text = atob(base64);
-    var out = new Uint8Array(text.length);
-    for (var i = 0; i < text.length; i++) out[i] = text.charCodeAt(i);
-    return out;
+  async function boot() {
+    let from = performance.now();
+    const lap = (name) => {
+      const now = performance.now();
+      timing[name] = now - from;
+      from = now;
+    };
+    if (!root.WebAssembly || !root.DecompressionStream) throw new Error("this browser has no WebAssembly or no DecompressionStream");
+    await Promise.all(["wasm_exec.js", "explorer.wasm.js"].map((name) => loaded("script", { src: `${here}built/${name}` })));
+    lap("load");
+    const packed = new Blob([Uint8Array.from(atob(root.memorywallWasm), (c) => c.charCodeAt(0))]);
+    root.memorywallWasm = null;
+    const code = await new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+    lap("unpack");
+    timing.bytes = code.byteLength;
+    const go = new root.Go();
+    const { instance } = await WebAssembly.instantiate(code, go.importObject);
+    lap("compile");
+    go.run(instance).then(() => { root.memorywallDraw = null; }); // it returns when the program waits for calls
+    lap("run");
+    if (!root.memorywallDraw) throw new Error("the program ended at once");
   }
 
   function start() {
-    if (starting) return starting;
-    var from = performance.now();
-    function lap(name) {
-      var now = performance.now();
-      timing[name] = now - from;
-      from = now;
-    }
-    starting = Promise.resolve().then(function () {
-      if (!root.WebAssembly || !root.DecompressionStream) throw new Error("this browser has no WebAssembly or no DecompressionStream");
-      return Promise.all([script("built/wasm_exec.js"), script("built/explorer.wasm.js")]);
-    }).then(function () {
-      lap("load");
-      var packed = new Blob([bytes(root.memorywallWasm)]);
-      root.memorywallWasm = null;
-      return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-    }).then(function (code) {
-      lap("unpack");
-      timing.bytes = code.byteLength;
-      var go = new root.Go();
-      return WebAssembly.instantiate(code, go.importObject).then(function (made) {
-        lap("compile");
-        var ended = go.run(made.instance); // returns when the program waits for calls
-        ended.then(function () { root.memorywallDraw = null; });
-        lap("run");
-        if (!root.memorywallDraw) throw new Error("the program ended at once");
-      });
-    });
-    starting.catch(function () { starting = null; });
+    starting = starting || boot();
+    starting.catch(() => { starting = null; });
     return starting;
   }
 
@@ -79,25 +68,18 @@
 
   // --- the page ----------------------------------------------------------------
 
-  var style = null;
+  let style = null;
 
   // The style sheet of the explorers and, where the page has not got it, the
   // palette. Without them an explorer works, and looks plain.
   function styled() {
-    var sheets = ["explorer.css"];
+    const sheets = ["explorer.css"];
     if (!getComputedStyle(doc.documentElement).getPropertyValue("--mw-text")) sheets.push("../../pkg/internal/svg/palette.css");
-    style = style || Promise.all(sheets.map(function (name) {
-      return new Promise(function (done) {
-        var link = make("link", { rel: "stylesheet", href: here + name }, doc.head);
-        link.onload = link.onerror = done;
-      });
-    }));
+    style = style || Promise.allSettled(sheets.map((name) => loaded("link", { rel: "stylesheet", href: here + name })));
     return style;
   }
 
-  function all() {
-    return Array.prototype.slice.call(doc.querySelectorAll(".memorywall-explorer"));
-  }
+  const all = () => [...doc.querySelectorAll(".memorywall-explorer")];
 
   // --- where the settings are kept ---------------------------------------------
 
@@ -119,19 +101,14 @@
     try { return JSON.parse(sessionStorage.getItem(key)) || {}; } catch (e) { return {}; }
   }
 
-  function parse(query) {
-    var settings = {};
-    new URLSearchParams(query).forEach(function (text, key) { settings[key] = text; });
-    return settings;
-  }
+  const parse = (query) => Object.fromEntries(new URLSearchParams(query));
 
   // The name of an explorer in a link.
   function anchor(host) {
     var name = host.getAttribute("data-explorer");
     var scope = host.closest(".jp-NotebookPanel") || doc;
-    var alike = scope.querySelectorAll('.memorywall-explorer[data-explorer="' + name + '"]');
-    var at = Array.prototype.indexOf.call(alike, host);
-    return at > 0 ? name + "-" + (at + 1) : name;
+    var at = [...scope.querySelectorAll(`.memorywall-explorer[data-explorer="${name}"]`)].indexOf(host);
+    return at > 0 ? `${name}-${at + 1}` : name;
   }
 
   // The part of the page's address from # on. JupyterLab takes it away while it
@@ -179,7 +156,7 @@
 
   function make(tag, attributes, parent) {
     var e = doc.createElement(tag);
-    Object.keys(attributes || {}).forEach(function (name) { e.setAttribute(name, attributes[name]); });
+    Object.keys(attributes || {}).forEach((name) => { e.setAttribute(name, attributes[name]); });
     if (parent) parent.appendChild(e);
     return e;
   }
@@ -197,7 +174,7 @@
       Promise.all([styled(), start()]).then(function () {
         if (host.isConnected) begin(state);
         else near(host, ready); // JupyterLab took it away meanwhile, and may bring it back
-      }).catch(function (e) { sorry(host, e); });
+      }).catch((e) => { sorry(host, e); });
     }
     near(host, ready);
   }
@@ -220,7 +197,7 @@
       action();
     }
     var seen = new IntersectionObserver(function (entries) {
-      if (entries.some(function (e) { return e.isIntersecting; })) once();
+      if (entries.some((e) => e.isIntersecting)) once();
     }, { rootMargin: "800px" });
     seen.observe(host);
     function idle() {
@@ -240,7 +217,7 @@
     state.link = query === null ? kept.link : query;
     if (query !== null && query !== kept.link) {
       state.settings = parse(query);
-      requestAnimationFrame(function () { host.scrollIntoView(); });
+      requestAnimationFrame(() => { host.scrollIntoView(); });
     } else {
       state.settings = kept.settings || state.own;
     }
@@ -267,14 +244,14 @@
     state.picture = make("div", { "class": "mwx-picture" }, figure);
     state.summary = make("p", { "class": "mwx-summary" }, figure);
     var form = make("form", { "class": "mwx-form", autocomplete: "off", novalidate: "" }, live);
-    form.addEventListener("submit", function (e) { e.preventDefault(); });
+    form.addEventListener("submit", (e) => { e.preventDefault(); });
     state.fields = {};
     state.form = make("div", { "class": "mwx-fields" }, form);
-    view.controls.forEach(function (c) { state.fields[c.key] = field(state, c); });
+    view.controls.forEach((c) => { state.fields[c.key] = field(state, c); });
     state.trouble = make("p", { "class": "mwx-error", id: id + "error" }, form);
     var row = make("div", { "class": "mwx-row" }, form);
     button(row, "Reset", "", function () { state.settings = {}; change(state, state.own, true); });
-    button(row, "Copy link", "", function () { copy(state); });
+    button(row, "Copy link", "", () => { copy(state); });
     state.linkField = make("input", { type: "text", "class": "mwx-link", readonly: "", hidden: "", "aria-label": "Link to these settings" }, row);
     state.status = make("p", { "class": "mwx-status", role: "status", "aria-live": "polite" }, form);
 
@@ -285,7 +262,7 @@
 
     // In JupyterLab arrow keys and letters are commands. They are not in here,
     // which each element that takes the focus must say.
-    live.querySelectorAll("input, select, button").forEach(function (e) { e.setAttribute("data-lm-suppress-shortcuts", "true"); });
+    live.querySelectorAll("input, select, button").forEach((e) => { e.setAttribute("data-lm-suppress-shortcuts", "true"); });
 
     state.still = host.querySelector(".memorywall-still");
     if (state.still) state.still.style.display = "none";
@@ -308,7 +285,7 @@
       b.title = name;
       b.setAttribute("aria-label", name);
     }
-    b.addEventListener("click", function () { if (b.getAttribute("aria-disabled") !== "true") action(b); });
+    b.addEventListener("click", () => { if (b.getAttribute("aria-disabled") !== "true") action(b); });
     return b;
   }
 
@@ -323,24 +300,21 @@
     if (c.options) {
       f.input = make("select", { id: id, "aria-describedby": described, title: c.help }, line);
       f.input.addEventListener("change", function () {
-        var chosen = f.control.options.filter(function (o) { return o.value === f.input.value; })[0];
-        var changes = { };
-        changes[c.key] = f.input.value;
-        change(state, Object.assign({}, f.control.sets, changes, chosen && chosen.sets));
+        const chosen = f.control.options.find((o) => o.value === f.input.value);
+        change(state, { ...f.control.sets, [c.key]: f.input.value, ...(chosen && chosen.sets) });
       });
     } else {
       f.input = make("input", { id: id, type: "text", spellcheck: "false", "aria-describedby": described, title: c.help }, line);
-      f.input.addEventListener("input", function () { typed(state, f, f.input.value, f); });
-      f.input.addEventListener("change", function () { settle(state, f); });
-      f.input.addEventListener("blur", function () { settle(state, f); });
-      f.input.addEventListener("keydown", function (e) { if (e.key === "Enter") settle(state, f); });
+      f.input.addEventListener("input", () => { typed(state, f, f.input.value, f); });
+      for (const end of ["change", "blur"]) f.input.addEventListener(end, () => settle(state, f));
+      f.input.addEventListener("keydown", (e) => { if (e.key === "Enter") settle(state, f); });
       f.slider = make("input", { type: "range", min: "0", step: "1", "aria-label": c.label + ", slider", "aria-describedby": described }, line);
-      f.slider.addEventListener("input", function () { typed(state, f, "@" + f.slider.value); });
+      f.slider.addEventListener("input", () => { typed(state, f, "@" + f.slider.value); });
     }
     if (c.buttons) {
       var row = make("div", { "class": "mwx-row mwx-steps", role: "group", "aria-label": "Ways through the steps" }, f.box);
       f.buttons = c.buttons.map(function (b, i) {
-        return button(row, b.label, b.name, function () { change(state, f.control.buttons[i].sets); });
+        return button(row, b.label, b.name, () => { change(state, f.control.buttons[i].sets); });
       });
     }
     f.error = make("p", { "class": "mwx-error", id: described }, f.box);
@@ -348,15 +322,13 @@
   }
 
   function typed(state, f, text, field) {
-    var changes = {};
-    changes[f.key] = text;
-    change(state, Object.assign({}, f.control.sets, changes), false, field);
+    change(state, { ...f.control.sets, [f.key]: text }, false, field);
   }
 
   // typing notes the field that is typed into, if any. It keeps its text as it
   // was typed; all others show what was understood, one that has the focus too.
   function typing(state, field) {
-    Object.keys(state.fields).forEach(function (key) { state.fields[key].typing = state.fields[key] === field; });
+    Object.keys(state.fields).forEach((key) => { state.fields[key].typing = state.fields[key] === field; });
   }
 
   // settle ends the typing: the field then shows what was understood.
@@ -389,20 +361,15 @@
   }
 
   function update(state, changes) {
-    var settings = Object.assign({}, state.settings, changes);
-    Object.keys(settings).forEach(function (key) { if (settings[key] === "") delete settings[key]; });
+    const settings = Object.fromEntries(Object.entries({ ...state.settings, ...changes }).filter(([, text]) => text !== ""));
     state.width = width(state);
     var view = draw(state.name, settings, state.width);
     state.settings = view.settings;
     state.view = view;
 
-    var wrong = {}, other = [];
-    view.errors.forEach(function (e) {
-      if (state.fields[e.key]) wrong[e.key] = e.message;
-      else other.push(e.message);
-    });
-    view.controls.forEach(function (c) { show(state.fields[c.key], c, wrong[c.key] || ""); });
-    write(state.trouble, other.join(" "));
+    const wrong = Object.fromEntries(view.errors.map((e) => [e.key, e.message]));
+    view.controls.forEach((c) => show(state.fields[c.key], c, wrong[c.key] || ""));
+    write(state.trouble, view.errors.filter((e) => !state.fields[e.key]).map((e) => e.message).join(" "));
     // Where nothing was right as yet, what the page began with stands instead.
     var own = view.errors.length > 0 && !state.shown;
     var seen = own ? draw(state.name, state.own, state.width) : view;
@@ -425,7 +392,7 @@
   function show(f, c, wrong) {
     f.control = c;
     if (c.options) {
-      var form = JSON.stringify(c.options.map(function (o) { return [o.value, o.label]; }));
+      var form = JSON.stringify(c.options.map((o) => [o.value, o.label]));
       if (form !== f.form) {
         f.form = form;
         f.input.textContent = "";
@@ -442,10 +409,7 @@
     f.input.disabled = c.off;
     f.box.classList.toggle("mwx-off", c.off);
     if (f.buttons) {
-      f.buttons.forEach(function (b, i) {
-        var there = c.buttons && c.buttons[i];
-        b.setAttribute("aria-disabled", there && Object.keys(there.sets).length > 0 ? "false" : "true");
-      });
+      f.buttons.forEach((b, i) => b.setAttribute("aria-disabled", String(!Object.keys(c.buttons?.[i]?.sets ?? {}).length)));
     }
     if (wrong) f.input.setAttribute("aria-invalid", "true");
     else f.input.removeAttribute("aria-invalid");
@@ -453,7 +417,7 @@
   }
 
   function messages(view) {
-    return view.errors.map(function (e) { return e.message; }).join("; ") + ".";
+    return view.errors.map((e) => e.message).join("; ") + ".";
   }
 
   function values(body, list) {
@@ -476,8 +440,7 @@
     clearTimeout(state.saying);
     if (!state.shown) return;
     state.saying = setTimeout(function () {
-      var errors = state.view.errors.map(function (e) { return e.message; });
-      write(state.status, errors.length > 0 ? errors.join(" ") : state.view.summary);
+      write(state.status, state.view.errors.map((e) => e.message).join(" ") || state.view.summary);
     }, 700);
   }
 
@@ -496,14 +459,14 @@
       tell(state, ok ? "The link is copied." : "Copy the link from the field.");
     }
     if (!navigator.clipboard) return told(false);
-    navigator.clipboard.writeText(text).then(function () { told(true); }, function () { told(false); });
+    navigator.clipboard.writeText(text).then(() => { told(true); }, () => { told(false); });
   }
 
   // tell says something to those who see the page, too, for a while.
   function tell(state, text) {
     write(state.status, text);
     state.status.classList.add("mwx-told");
-    setTimeout(function () { state.status.classList.remove("mwx-told"); }, 4000);
+    setTimeout(() => { state.status.classList.remove("mwx-told"); }, 4000);
   }
 
   // --- what happens to the page ----------------------------------------------------
