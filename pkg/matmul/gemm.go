@@ -153,7 +153,10 @@ func (e *engine[T]) rows(add bool, m, n, k int, a []T, lda int, b []T, ldb int, 
 func (e *engine[T]) few(ws *workspace[T], add bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	mr, few, nr, tile := e.kern.mr, e.kern.few, e.kern.nr, e.kern.tile
 	depth, ncMax, flat := e.tuning.Streams, e.fewElems/m, true
-	if m > 2*mr {
+	switch {
+	case m <= e.kern.second(): // one tile that is not full asks for every other line
+		depth = max(1, depth/2)
+	case m > 2*mr:
 		depth, ncMax, flat = e.tuning.Reuse, min(ncMax, stretch/lineBytes*e.line), false
 	}
 	ncMax = part(n, max(nr, ncMax), nr)

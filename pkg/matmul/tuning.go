@@ -18,7 +18,8 @@ type Tuning struct {
 	Depth int `json:"depth"`
 
 	// Streams is how many rows of B to walk along at a time where at most two tiles
-	// of C are as high as A: few enough for the hardware to follow each.
+	// of C are as high as A: few enough for the hardware to follow each. Where one that
+	// is not full is enough, half as many.
 	Streams int `json:"streams"`
 
 	// Ahead is how many cache lines to ask for along each of them before they are
