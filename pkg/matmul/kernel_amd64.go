@@ -124,7 +124,7 @@ func weightKernels() []*weightKernel {
 			}
 			avx512.lanes, avx512.spread, avx512.unpack, avx512.tileInt8, avx512.tileLeast = avx2.lanes, avx2.spread, avx2.unpack, avx2.tileInt8, avx2.tileLeast
 			if haveVNNI {
-				avx512.lanes, avx512.spread, avx512.flip, avx512.tileLeast[Q8_0] = 16, spreadAVX512, 128, 3
+				avx512.lanes, avx512.spread, avx512.flip = 16, spreadAVX512, 128
 				avx512.tileInt8 = [weightFormats]func(int, *byte, *byte, int, *float32, int){
 					Q8_0: tileInt8Q4_0AVX512,
 					Q4_0: tileInt8Q4_0AVX512,
