@@ -85,7 +85,7 @@ type Level struct {
 type Held struct {
 	What  string // "block of A, MC×KC"
 	Loop  string // "while jr and ir run"
-	Bytes int64
+	Bytes int64  // 0 where it is not said
 }
 
 // ShowHierarchy draws levels of memory under each other, the fastest first: how
@@ -113,7 +113,10 @@ func ShowHierarchy(title string, levels []Level) {
 }
 
 func (h Held) says() string {
-	s := h.What + ", " + num.Binary(float64(h.Bytes), "bytes")
+	s := h.What
+	if h.Bytes > 0 {
+		s += ", " + num.Binary(float64(h.Bytes), "bytes")
+	}
 	if h.Loop != "" {
 		s += ", " + h.Loop
 	}
