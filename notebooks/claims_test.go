@@ -483,6 +483,68 @@ var claims = map[string]claim{
 			return errors.Join(v.err, over("time, n = 8 and n = 1", t, 1, 1.5), under("growth of the time and of the work", t, work, 0.1), v.err)
 		},
 	},
+	// 13
+	"speak.below": {
+		says:  "The model writes no faster than predicted.",
+		cells: []string{"measure-one"},
+		holds: rungs(func(_ *values, rate, _ func(string) float64) error {
+			return under("measured and predicted", rate("measured"), rate("predicted"), 1)
+		}),
+	},
+	"speak.first": {
+		says:  "No question is read faster than predicted, and the longest takes longer than the shortest.",
+		cells: []string{"measure-first"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			p, m := v.column("predicted"), v.column("measured")
+			err := over("longest and shortest", m[len(m)-1], m[0], 1.001)
+			for i := range m {
+				err = errors.Join(err, over(s.Rows[i][0]+" tokens", m[i], p[i], 1))
+			}
+			return errors.Join(v.err, err)
+		},
+	},
+	"speak.batch": {
+		says:  "Together the requests get more tokens than one alone, and less than their number times as many.",
+		cells: []string{"measure-batch"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			b, m := v.column("requests"), v.column("measured")
+			last := len(m) - 1
+			return errors.Join(v.err, over("all and one", m[last], m[0], 1.001), under("all and one", m[last], m[0], 0.999*b[last]))
+		},
+	},
+	"speak.bits": {
+		says:  "Fewer bytes take less time, but the time falls by less than the bytes do.",
+		cells: []string{"measure-formats"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			bytes, m := v.column("bytes"), v.column("measured")
+			last := len(m) - 1
+			return errors.Join(v.err, over("float32 and four bits", m[last], m[0], 1.001), under("time and bytes", m[last]/m[0], bytes[last]/bytes[0], 1))
+		},
+	},
+	"speak.context": {
+		says:  "A longer context makes a longer step.",
+		cells: []string{"measure-context"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			m := v.column("measured")
+			return errors.Join(v.err, over("longest and shortest context", m[len(m)-1], m[0], 1.001))
+		},
+	},
+	"speak.cores": {
+		says:  "All cores write faster than one.",
+		cells: []string{"measure-cores"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			if s.threads() < 2 {
+				return nil
+			}
+			v := &values{s: s}
+			m := v.column("measured")
+			return errors.Join(v.err, over("all cores and one", m[1], m[0], 1.001))
+		},
+	},
 }
 
 // check returns what is wrong with a claim in one run, and whether the run shows

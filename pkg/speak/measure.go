@@ -83,11 +83,19 @@ func (l *Lab) TimeFirstToken(tokens int, o bench.Options) (bench.Result, error) 
 }
 
 // Sweep is what was predicted and what was measured, case by case, in ms. Measured
-// is the best sample.
-type Sweep struct{ Predicted, Measured []float64 }
+// is the best sample. Doubts are the warnings of all cases, each once.
+type Sweep struct {
+	Predicted, Measured []float64
+	Doubts              []string
+}
 
 func (s *Sweep) add(predicted float64, result bench.Result) {
 	s.Predicted, s.Measured = append(s.Predicted, 1e3*predicted), append(s.Measured, 1e3*result.Min)
+	for _, w := range result.Warnings {
+		if w = result.Name + ": " + w; !slices.Contains(s.Doubts, w) {
+			s.Doubts = append(s.Doubts, w)
+		}
+	}
 }
 
 // Rates returns tokens per second for batches of these sizes.

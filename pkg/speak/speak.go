@@ -20,6 +20,7 @@ type Roof struct {
 	Level   string  // of memory, that holds the weights: "L3", "memory", …
 	Read    float64 // bytes/s that all threads together read from it
 	Peak    float64 // FLOP/s in float32
+	Int8    float64 // with bytes that are summed in 32 bits; 0 in older machine files
 	Threads int
 }
 
@@ -36,6 +37,9 @@ func RoofOf(m machine.Machine, threads int, bytes int64) (Roof, error) {
 		return Roof{}, err
 	}
 	r := Roof{Peak: peak.FLOPS, Threads: threads}
+	if peak, err := m.Measured.Peak(threads, "INT8", ""); err == nil {
+		r.Int8 = peak.FLOPS
+	}
 	for _, l := range m.Measured.Levels {
 		if l.Threads != threads {
 			continue
@@ -61,6 +65,7 @@ type Step struct {
 	Weights float64 // bytes read of them, norms included
 	KV      float64 // bytes of the cache, read and written
 	FLOPs   float64
+	Int8    bool // the activations are rounded to bytes where they meet weights
 }
 
 // Bytes returns all that a step must move.
@@ -71,9 +76,22 @@ func (s Step) Intensity() float64 { return s.FLOPs / s.Bytes() }
 
 // Seconds returns the least time of the step: that of the bytes or that of the
 // FLOPs, whichever is longer.
-func (r Roof) Seconds(s Step) float64 { return max(s.Bytes()/r.Read, s.FLOPs/r.Peak) }
+func (r Roof) Seconds(s Step) float64 {
+	peak := r.Peak
+	if s.Int8 && r.Int8 > 0 {
+		peak = r.Int8
+	}
+	return max(s.Bytes()/r.Read, s.FLOPs/peak)
+}
 
-// Ridge returns the intensity where both take the same time, in FLOP/byte.
+// Float32 returns the roof without the peak for bytes: that of float32 arithmetic.
+func (r Roof) Float32() Roof {
+	r.Int8 = 0
+	return r
+}
+
+// Ridge returns the intensity where both take the same time in float32, in
+// FLOP/byte.
 func (r Roof) Ridge() float64 { return r.Peak / r.Read }
 
 // formats returns how a model's parts are stored.
@@ -98,7 +116,10 @@ func Format(f matmul.WeightFormat) transformer.Format {
 // Decode returns one step of decoding of a batch of sequences, each with so many
 // tokens when the new one is counted, and a cache in the format kv.
 func Decode(m *llama.Model, batch, context int, kv matmul.WeightFormat) Step {
-	return step(m, m.Shape().Decode(int64(batch), int64(context)), kv, int64(batch))
+	s := step(m, m.Shape().Decode(int64(batch), int64(context)), kv, int64(batch))
+	matrices, _ := m.Formats()
+	s.Int8 = matrices != matmul.Float32 && matrices != matmul.Float16 && matrices != matmul.BFloat16
+	return s
 }
 
 // Prefill returns the steps that read a prompt of so many tokens in chunks. Only
