@@ -55,6 +55,9 @@ func TestMeasure(t *testing.T) {
 		if r.Beside != beside || (r.RatioBeside != nil) != (beside != "") || !strings.Contains(r.String(), beside) {
 			t.Errorf("%s: beside it is %q: %s", s, r.Beside, r)
 		}
+		if (r.InCache != nil) != (s.weights && s.op != "gemv") || r.InCache != nil && *r.InCache <= 0 {
+			t.Errorf("%s: from L2 %v", s, r.InCache)
+		}
 		if s.weights && (!r.Resident) {
 			t.Errorf("%s: %d copies, resident %t: 1 MiB of weights where 4 MiB or more are asked for", s, r.Copies, r.Resident)
 		}
@@ -104,7 +107,7 @@ func TestREADME(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	half, two := 0.5, 2.0
+	half, two, most := 0.5, 2.0, 128.0
 	run := func(cpu string, rows ...Row) Report {
 		return Report{Host: machine.Host{CPU: cpu}, OpenBLAS: "some", Rows: rows}
 	}
@@ -112,13 +115,15 @@ func TestTable(t *testing.T) {
 	other, narrow := big, big
 	other.M, other.N, other.K, other.RatioOpenBLAS = 512, 512, 512, &two
 	narrow.ISA, narrow.Doubt = "narrow", "so"
+	few := Row{Op: "gemm", DType: "float32", ISA: "wide", M: 16, N: 4096, K: 4096, Threads: 2, Ours: 100, Attainable: 200, RatioAttainable: 0.5, OursGBps: 10, ReadGBps: 20, InCache: &most}
 	model := Report{Host: machine.Host{CPU: "one"}, Model: &ModelReport{ISA: "wide", Rows: []ModelRow{{What: "decode", Tokens: 64, Batch: 1, Ratio: &two, Ours: 5, Roof: 20, RoofInt8: 10}}}}
-	got := table(run("one", big), run("one", other, narrow), run("two", other), model)
+	got := table(run("one", big, few), run("one", other, narrow), run("two", other), model)
 	for _, want := range []string{
 		"- **A**: one", "Kernels: wide. OpenBLAS: some.\n- **B**: one", "\n- **C**: two",
 		"| work | figure | to reach | A | B | C |\n|---|---|---:|---:|---:|---:|\n",
-		"| float32, n = 512 to 4096, one thread | × OpenBLAS | 1.00 | 0.50 to 2.00 (short: 1) | 0.50 (doubtful) (short: 1) | 2.00 |\n",
-		"\nWhy it falls short:\n\n1. Within the noise",
+		"| float32, n = 512 to 4096, one thread | × OpenBLAS | 1.00 | 0.50 to 2.00 (short) | 0.50 (doubtful) (short) | 2.00 |\n",
+		"| m = 8, 16 | of attainable | 0.75 | 0.50 (short; 0.64 [1]; 0.39 [2]) | – | – |\n",
+		"\nBeside what falls short, the same run measured:\n\n1. of attainable by the loop",
 		"| float32, n = 512 to 4096, one thread | of the FMA peak | 0.90 | 0.95 | 0.95 (doubtful) | 0.95 |\n",
 		"| the model writes, one sequence | × llama.cpp | 2.00 | 2.00 | – | – |\n",
 		"| the same | of its roof with 8-bit activations | 0.70 | 0.50 (short) | – | – |\n",

@@ -58,7 +58,7 @@ func fewBits(m *meter, s shape) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	ring, err := weights[float32](m, "ours", 1, s.n*row/4, s.threads) // as many bytes
+	ring, err := weights[float32](m, "ours", 1, s.n*row/4, rotating(s)) // as many bytes
 	if err != nil {
 		return job{}, err
 	}

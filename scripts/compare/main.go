@@ -77,6 +77,10 @@ type Row struct {
 	Beside      string   `json:"beside,omitempty"`
 	RatioBeside *float64 `json:"ratio_beside,omitempty"`
 
+	// InCache is what the loop reaches without memory: one thread on weights that stay in
+	// its L2, times the threads; null where they do not rotate.
+	InCache *float64 `json:"in_cache_gflops,omitempty"`
+
 	Doubt string `json:"doubt,omitempty"` // why the row may be wrong
 
 	weights bool           // meant to be bound by memory
@@ -136,7 +140,9 @@ The shapes that are meant to be bound by memory rotate over several matrices of
 weights. Their rows end, for instance, with "25.5 of 29.9 GB/s, 16 matrices": our
 best turn moved its operands once at 25.5 GB/s, and reading the weights alone, on
 as many threads, reached 29.9 GB/s. "resident in cache" says that the matrices
-are fewer than 4 times the last-level cache, so that some may stay in it. "1.05 ×
+are fewer than 4 times the last-level cache, so that some may stay in it. "170.0
+GFLOP/s from L2" is the loop without memory: one thread's rate on weights that stay in
+its L2, times the threads. "1.05 ×
 float32" says that ours, in the middle turn, is so many times as fast as another
 way of ours: weights in float32, a chain whose threads never meet, products one by
 one, or the tuning that go run ./scripts/roof found, where it is not the default.
@@ -305,6 +311,9 @@ func (r Row) String() string {
 		if r.Resident {
 			note += ", resident in cache"
 		}
+	}
+	if r.InCache != nil {
+		note += fmt.Sprintf(", %.1f GFLOP/s from L2", *r.InCache)
 	}
 	if r.RatioBeside != nil {
 		note += fmt.Sprintf("  %.2f × %s", *r.RatioBeside, r.Beside)

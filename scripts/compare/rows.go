@@ -98,6 +98,9 @@ func allShapes(quick bool, cores int) []shape {
 		}
 		square("float32", 1, n)
 	}
+	if !quick {
+		square("float64", 1, 64)
+	}
 	batches := map[int][]int{1: {4, 8, 16}, cores: {16, 32, 64, 96}} // by threads
 	for _, t := range threads {
 		for _, n := range batches[t] {
@@ -400,6 +403,13 @@ func (m *meter) measure(s shape) (Row, error) {
 	row.Serial = ours.Work.FLOPs / (mathT + memT) * 1e-9
 	row.RatioPeak = row.Ours / row.Peak
 	row.RatioAttainable = row.Ours / row.Attainable
+	if s.weights && s.op != "gemv" {
+		rate, err := m.loop(s, len(j.read()))
+		if err != nil {
+			return Row{}, err
+		}
+		row.InCache = &rate
+	}
 	if j.gonum != nil {
 		r, err := bench.CompareContext(m.ctx, bench.Options{MinTime: 1, Samples: 3}, *j.gonum)
 		if err != nil {
@@ -409,6 +419,27 @@ func (m *meter) measure(s shape) (Row, error) {
 		row.Gonum = &best
 	}
 	return row, nil
+}
+
+// loop measures a shape on one thread, with so few of its columns that the weights, of so
+// many bytes for all columns, stay in L2, and returns the rate of all threads at that pace.
+func (m *meter) loop(s shape, bytes int) (float64, error) {
+	few, threads := *m, s.threads
+	few.rings, few.crews, few.team = nil, nil, nil
+	defer few.close()
+	columns := matmul.HostCaches().L2 / 4 * int64(s.n) / int64(bytes) &^ 31
+	s.n, s.threads, s.weights = int(min(max(32, columns), int64(s.n))), 1, false
+	j, err := ops[s.op](&few, s)
+	if err != nil {
+		return 0, err
+	}
+	o := m.options
+	o.Time /= 5
+	results, err := bench.CompareContext(m.ctx, o, j.ours)
+	if err != nil {
+		return 0, err
+	}
+	return float64(threads) * results[0].GFLOPS(), nil
 }
 
 // inCache is the side of square matrices that stay in a core's own caches from
