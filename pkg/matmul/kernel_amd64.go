@@ -93,7 +93,7 @@ func weightKernels() []*weightKernel {
 		}
 		if haveAVX512 {
 			avx512 := &weightKernel{
-				isa: "avx512", wide: 8, wideInt8: 2, quantize: quantizeAVX512, transpose: transposeAVX2,
+				isa: "avx512", wide: 8, wideInt8: 8, quantize: quantizeAVX512, transpose: transposeAVX2,
 				turnedRows: []int{8, 4, 3, 2, 1},
 				turned: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int, bool){
 					Float32:  turnedFloat32AVX512,
@@ -125,17 +125,13 @@ func weightKernels() []*weightKernel {
 			avx512.lanes, avx512.spread, avx512.unpack, avx512.tileInt8, avx512.tileLeast = avx2.lanes, avx2.spread, avx2.unpack, avx2.tileInt8, avx2.tileLeast
 			if haveVNNI {
 				avx512.lanes, avx512.spread, avx512.flip = 16, spreadAVX512, 128
+				avx512.tileLeast = [weightFormats]int{Q8_0: 9, Q4_0: 9, Q4_1: 9}
 				avx512.tileInt8 = [weightFormats]func(int, *byte, *byte, int, *float32, int){
 					Q8_0: tileInt8Q4_0AVX512,
 					Q4_0: tileInt8Q4_0AVX512,
 					Q4_1: tileInt8Q4_1AVX512,
 				}
 				avx512.triples = triplesAVX512
-				avx512.dotOne = [weightFormats]func(int, *byte, int, int, *byte, *float32){
-					Q8_0: dotOneQ8_0AVX512,
-					Q4_0: dotOneQ4_0AVX512,
-					Q4_1: dotOneQ4_1AVX512,
-				}
 			} else {
 				avx512.quantize, avx512.dotInt8, avx512.wideInt8 = avx2.quantize, avx2.dotInt8, avx2.wideInt8
 			}

@@ -23,12 +23,9 @@ type weightKernel struct {
 	dot [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *float32, ldx int, y *float32, ldy, m int, add bool)
 
 	// dotInt8 is the same with activations as quantize lays them out, ldx bytes
-	// apart, for the formats that have a bias.
+	// apart, for the formats that have a bias: those for Q4_1 as triples does, where
+	// an instruction set has that.
 	dotInt8 [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *byte, ldx int, y *float32, ldy, m int, add bool)
-
-	// dotOne is dotInt8 for one row of activations, of Q4_1 laid out by triples,
-	// where an instruction set has kernels of its own for that.
-	dotOne  [weightFormats]func(blocks int, w *byte, rowBytes, rows int, x *byte, y *float32)
 	triples func(blocks int, src, dst *byte) // is triplesGo
 
 	// For several rows of activations of 8 bits, where an instruction set has them:

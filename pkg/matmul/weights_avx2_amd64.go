@@ -196,8 +196,8 @@ func turnedBFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32,
 //go:noescape
 func turnedFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 
-// dotInt8Q8_0AVX2 is, for blocks and rows ≥ 1 and m of 1 or 2, with
-// activations as quantised lays them out, ldx bytes from row to row,
+// dotInt8Q8_0AVX2 is, for blocks and rows ≥ 1 and m a power of two up to 2, with
+// activations as quantizeGo lays them out, ldx bytes from row to row,
 //
 //	for r := range rows {
 //		for i := range m {
@@ -215,8 +215,8 @@ func turnedFloat16AVX2(blocks int, w *byte, rowBytes int, rows int, x *float32, 
 //go:noescape
 func dotInt8Q8_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 
-// dotInt8Q4_0AVX2 is, for blocks and rows ≥ 1 and m of 1 or 2, with
-// activations as quantised lays them out, ldx bytes from row to row,
+// dotInt8Q4_0AVX2 is, for blocks and rows ≥ 1 and m a power of two up to 2, with
+// activations as quantizeGo lays them out, ldx bytes from row to row,
 //
 //	for r := range rows {
 //		for i := range m {
@@ -234,8 +234,8 @@ func dotInt8Q8_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx i
 //go:noescape
 func dotInt8Q4_0AVX2(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 
-// dotInt8Q4_1AVX2 is, for blocks and rows ≥ 1 and m of 1 or 2, with
-// activations as quantised lays them out, ldx bytes from row to row,
+// dotInt8Q4_1AVX2 is, for blocks and rows ≥ 1 and m a power of two up to 2, with
+// activations as quantizeGo lays them out, ldx bytes from row to row,
 //
 //	for r := range rows {
 //		for i := range m {

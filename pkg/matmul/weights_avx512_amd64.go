@@ -196,8 +196,8 @@ func turnedBFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float3
 //go:noescape
 func turnedFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)
 
-// dotInt8Q8_0AVX512 is, for blocks and rows ≥ 1 and m of 1 or 2, with
-// activations as quantised lays them out, ldx bytes from row to row,
+// dotInt8Q8_0AVX512 is, for blocks and rows ≥ 1 and m a power of two up to 8, with
+// activations as quantizeGo lays them out, ldx bytes from row to row,
 //
 //	for r := range rows {
 //		for i := range m {
@@ -215,8 +215,8 @@ func turnedFloat16AVX512(blocks int, w *byte, rowBytes int, rows int, x *float32
 //go:noescape
 func dotInt8Q8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 
-// dotInt8Q4_0AVX512 is, for blocks and rows ≥ 1 and m of 1 or 2, with
-// activations as quantised lays them out, ldx bytes from row to row,
+// dotInt8Q4_0AVX512 is, for blocks and rows ≥ 1 and m a power of two up to 8, with
+// activations as quantizeGo lays them out, ldx bytes from row to row,
 //
 //	for r := range rows {
 //		for i := range m {
@@ -234,8 +234,8 @@ func dotInt8Q8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx
 //go:noescape
 func dotInt8Q4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)
 
-// dotInt8Q4_1AVX512 is, for blocks and rows ≥ 1 and m of 1 or 2, with
-// activations as quantised lays them out, ldx bytes from row to row,
+// dotInt8Q4_1AVX512 is, for blocks and rows ≥ 1 and m a power of two up to 8, with
+// activations as triplesGo lays them out, ldx bytes from row to row,
 //
 //	for r := range rows {
 //		for i := range m {
@@ -272,39 +272,6 @@ func tileInt8Q4_0AVX512(blocks int, x *byte, w *byte, fours int, sums *float32, 
 //
 //go:noescape
 func tileInt8Q4_1AVX512(blocks int, x *byte, w *byte, fours int, sums *float32, width int)
-
-// dotOneQ8_0AVX512 is, for blocks and rows ≥ 1, with activations as quantised lays them out,
-//
-//	for r := range rows {
-//		for b := range blocks {
-//			y[r] += dotBlockGo(w[r, b], x[b]) // in lanes, from 0
-//		}
-//	}
-//
-//go:noescape
-func dotOneQ8_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, y *float32)
-
-// dotOneQ4_0AVX512 is, for blocks and rows ≥ 1, with activations as quantised lays them out,
-//
-//	for r := range rows {
-//		for b := range blocks {
-//			y[r] += dotBlockGo(w[r, b], x[b]) // in lanes, from 0
-//		}
-//	}
-//
-//go:noescape
-func dotOneQ4_0AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, y *float32)
-
-// dotOneQ4_1AVX512 is, for blocks and rows ≥ 1, with activations as triplesGo lays them out,
-//
-//	for r := range rows {
-//		for b := range blocks {
-//			y[r] += dotBlockGo(w[r, b], x[b]) // in lanes, from 0
-//		}
-//	}
-//
-//go:noescape
-func dotOneQ4_1AVX512(blocks int, w *byte, rowBytes int, rows int, x *byte, y *float32)
 
 // triplesAVX512 is triplesGo for blocks ≥ 1.
 //

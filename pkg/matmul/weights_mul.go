@@ -115,7 +115,7 @@ type weightJob struct {
 	int8     []byte // the activations in 8 bits, if they are to be
 	buf      []float32
 	rowBytes int // of int8
-	one      func(blocks int, w *byte, rowBytes, rows int, x *byte, y *float32)
+	group    int // blocks of it in quantPair bytes
 	triples  []float32
 	partRows int
 	threads  int
@@ -170,7 +170,7 @@ func (j *weightJob) multiply(products []Product, x []float32, m int, o Option) {
 	j.cut(threads)
 	o.do(&j.spawned, threads, threads, j.run)
 	clear(j.products) // the caller's memory is not ours to keep
-	j.w, j.x, j.int8, j.one = Weights{}, nil, nil, nil
+	j.w, j.x, j.int8 = Weights{}, nil, nil
 }
 
 const (
@@ -183,7 +183,7 @@ const (
 	// L2 while they meet the activations, stretch by stretch.
 	partBytes = 32 << 10
 	// oneRows is how many rows of weights the kernels for one row of activations
-	// take at a time.
+	// take at a time, at most.
 	oneRows = 4
 )
 
@@ -200,14 +200,16 @@ func (j *weightJob) quantize() {
 		}
 		j.k.quantize(blocks, &j.x[i*j.w.cols], &row[0], j.w.format.bias())
 	}
-	if j.m > 1 {
+	j.group = 2
+	if j.k.triples == nil || j.w.format != Q4_1 {
 		return
 	}
-	if j.one = j.k.dotOne[j.w.format]; j.one != nil && j.w.format == Q4_1 {
-		j.triples = room(j.triples, blocksOf(blocks, 3)*quantPair/4)
-		from := &j.int8[0]
-		j.int8 = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(j.triples))), 4*len(j.triples))
-		j.k.triples(blocks, from, &j.int8[0])
+	pairs, size := j.int8, j.rowBytes
+	j.group, j.rowBytes = 3, blocksOf(blocks, 3)*quantPair
+	j.triples = room(j.triples, j.m*j.rowBytes/4)
+	j.int8 = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(j.triples))), 4*len(j.triples))
+	for i := range j.m {
+		j.k.triples(blocks, &pairs[i*size], &j.int8[i*j.rowBytes])
 	}
 }
 
@@ -259,22 +261,21 @@ func (j *weightJob) part(part, thread int) {
 		j.multiplyPanels(&j.workspaces[thread], p, row, rows)
 	case j.tiled:
 		j.multiplyTiles(&j.workspaces[thread], p, row, rows)
-	case j.one != nil:
-		j.one(p.W.cols/QuantBlock, &p.W.data[row*p.W.rowBytes], p.W.rowBytes, rows, &j.int8[0], &p.Y[row])
 	default:
 		j.dots(p, row, rows)
 	}
 }
 
 // stretch returns how many rows of activations go together at most, and along how
-// many blocks of each, for them to stay in L1: evenly many, as those of 8 bits lie
-// in pairs, or all.
+// many blocks of each, for them to stay in L1: whole groups of those of 8 bits, or
+// all.
 func (j *weightJob) stretch() (wide, step int) {
-	wide = j.k.wide
+	wide, group, bytes := j.k.wide, 1, 4*QuantBlock
 	if j.int8 != nil {
-		wide = j.k.wideInt8
+		wide, group, bytes = j.k.wideInt8, j.group, quantPair
 	}
-	return wide, part(j.w.cols/QuantBlock, max(2, int(HostCaches().L1*3/4)/(min(wide, j.m)*4*QuantBlock)), 2)
+	groups := int(HostCaches().L1*3/4) / (min(wide, j.m) * bytes)
+	return wide, part(j.w.cols/QuantBlock, max(1, groups)*group, group)
 }
 
 // dots computes the results of some rows of the weights with few activations.
@@ -292,7 +293,7 @@ func (j *weightJob) dots(p Product, first, rows int) {
 			}
 			y := &p.Y[i*w.rows+first]
 			if j.int8 != nil {
-				x := &j.int8[i*j.rowBytes+b/2*quantPair]
+				x := &j.int8[i*j.rowBytes+b/j.group*quantPair]
 				j.k.dotInt8[f](n, data, w.rowBytes, rows, x, j.rowBytes, y, w.rows, m, b > 0)
 			} else {
 				j.k.dot[f](n, data, w.rowBytes, rows, &j.x[i*w.cols+b*QuantBlock], w.cols, y, w.rows, m, b > 0)

@@ -42,9 +42,6 @@ func main() {
 				}
 			}
 			if i == avx512 {
-				for _, w := range quantFormats {
-					g.dotOne(w)
-				}
 				g.triples()
 			}
 			if i == avx2 {

@@ -25,107 +25,18 @@ const (
 func (f *gen) dotQuant(i *isa, w *weightFormat) {
 	g := f.beginWeights("dotInt8", i, w)
 	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)")
+	layout := "quantizeGo"
+	if i == avx512 && w == wQ41 {
+		layout = "triplesGo"
+	}
 	g.Doc(append([]string{
-		fmt.Sprintf("dotInt8%s%s is, for blocks and rows ≥ 1 and m of 1 or 2, with", w.name, i.Name),
-		"activations as quantised lays them out, ldx bytes from row to row,", ""},
+		fmt.Sprintf("dotInt8%s%s is, for blocks and rows ≥ 1 and m a power of two up to %d, with", w.name, i.Name, i.wideInt8()),
+		fmt.Sprintf("activations as %s lays them out, ldx bytes from row to row,", layout), ""},
 		dotWeightsDoc("for b := range blocks {", "sum += dotBlockGo(w[r, b], x[i, b]) // in lanes")...)...)
 	if i == avx2 {
 		f.dotQuantAVX2(g)
 	} else {
 		f.dotQuantVNNI(g)
-	}
-}
-
-// dotQuantVNNI takes two blocks at a time: a vector of bytes.
-func (f *gen) dotQuantVNNI(g *weightGen) {
-	k := g.weightLoops(0)
-	free := g.isa.Regs
-	take := func() reg.VecPhysical {
-		r := free[len(free)-1]
-		free = free[:len(free)-1]
-		return r
-	}
-	d, mins, q, raw := take(), take(), take(), take()
-	var spread, shift, fifteen, scale, minimum, bias reg.VecPhysical
-	size := g.f.bytes
-	bytesFrom := func(name string, at func(lane int) int) reg.VecPhysical {
-		var words []uint32
-		for i := range 16 {
-			v := uint32(0)
-			for b := range 4 {
-				v |= uint32(at(4*i+b)) << (8 * b)
-			}
-			words = append(words, v)
-		}
-		r := take()
-		g.VMOVDQU32(g.constant(name, words...), r)
-		return r
-	}
-	nibbles := g.f != wQ80
-	if nibbles {
-		// Byte by byte from the 64 at w to where they are multiplied, and the shift of
-		// each: of eight bytes at a time.
-		spread = bytesFrom("spread"+g.f.name, func(i int) int { return size*(i/32) + size - 16 + i%16 })
-		shift = bytesFrom("shift", func(i int) int { return 8*(i%8) + 4*(i/16%2) })
-		scale = bytesFrom("scale"+g.f.name, func(i int) int { return size*(i/16%2) + i%2 })
-		fifteen = bytesFrom("fifteens", func(int) int { return 15 })
-		if g.f == wQ41 {
-			minimum = bytesFrom("minimum", func(i int) int { return size*(i/16%2) + 2 + i%2 })
-		}
-	} else {
-		bias = bytesFrom("signs", func(int) int { return 128 })
-	}
-	k.choose(2)
-	for m := 2; m >= 1; m /= 2 {
-		unroll, per := 2/m, 1
-		if g.f == wQ41 {
-			per = 2 // the minima apart
-		}
-		sums := g.isa.Regs[:m*per*unroll]
-		dots := g.isa.Regs[len(sums):][:2]
-		dd := g.isa.Regs[len(sums)+2]
-		block := func(u int, single bool) {
-			at := func(off int) operand.Mem { return operand.Mem{Base: k.w, Disp: off} }
-			if nibbles {
-				g.loadBlocks(at, single, raw, d)
-				g.VPERMB(raw, spread, q)
-				g.VPMULTISHIFTQB(q, shift, q)
-				g.VPANDD(fifteen, q, q)
-				g.VPERMB(raw, scale, d)
-				g.VCVTPH2PS(d.AsY(), d)
-				if g.f == wQ41 {
-					g.VPERMB(raw, minimum, mins)
-					g.VCVTPH2PS(mins.AsY(), mins)
-				}
-			} else {
-				g.VMOVDQU32(at(2), q.AsY())
-				g.VPBROADCASTW(at(0), d.AsX())
-				if !single {
-					g.VINSERTI64X4(operand.U8(1), at(size+2), q, q)
-					g.VPBROADCASTW(at(size), raw.AsX())
-					g.VINSERTI32X4(operand.U8(1), raw.AsX(), d.AsY(), d.AsY())
-				}
-				g.VPXORD(bias, q, q)
-				g.VCVTPH2PS(d.AsY(), d)
-			}
-			for r := range m {
-				dot := dots[r%2]
-				sum := sums[(u*m+r)*per:][:per]
-				if g.f == wQ41 {
-					g.zero(dot)
-				} else {
-					g.VMOVDQU32(k.x.at(r, quantStart), dot)
-				}
-				g.VPDPBUSD(k.x.at(r, 0), q, dot)
-				g.VCVTDQ2PS(dot, dot)
-				g.VMULPS(k.x.at(r, quantScale), d, dd)
-				g.VFMADD231PS(dot, dd, sum[0])
-				if g.f == wQ41 {
-					g.VFMADD231PS(k.x.at(r, quantSum), mins, sum[per-1])
-				}
-			}
-		}
-		k.pairs(m, sums, unroll, block, func() { block(0, true) })
 	}
 }
 

@@ -49,6 +49,14 @@ func (i *isa) wide() int {
 	return 8
 }
 
+// wideInt8 is the same for activations of 8 bits.
+func (i *isa) wideInt8() int {
+	if i == avx2 {
+		return 2
+	}
+	return 8
+}
+
 // vecsOf is how many vectors hold the weights of a block in float32.
 func (g *weightGen) vecsOf() int { return quantBlock * 4 / g.isa.Bytes }
 

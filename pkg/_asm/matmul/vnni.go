@@ -10,9 +10,10 @@ import (
 	"memorywall/pkg/_asm/asm"
 )
 
-// The kernels for one row of activations of 8 bits go along four rows of weights
-// at a time: what they load of the activations serves four times, and memory
-// is asked for four rows at once.
+// With VNNI a row of activations of 8 bits goes along four rows of weights at a
+// time: what they load of the activations serves four times, and memory is asked
+// for four rows at once. Several rows of activations go along one row of weights,
+// which is decoded once for all of them. Each result is the same either way.
 //
 // Blocks of Q4_1 are taken three at a time, as they lie: 60 bytes are fifteen
 // lanes, of each block one with its scale and minimum and four with its weights.
@@ -21,7 +22,6 @@ import (
 // each block as an int32 in the lane of scale and minimum, and its scale s in all
 // five lanes. So the minimum is the factor of Σq, as the scale is of the products.
 const (
-	tripleBytes = 256
 	tripleHigh  = 64
 	tripleSum   = 128
 	tripleScale = 192
@@ -45,127 +45,125 @@ func bytesOf(at func(i int) int) []uint32 {
 	return words
 }
 
-// oneGen writes a kernel for one row of activations.
-type oneGen struct {
+// vnniGen writes a kernel.
+type vnniGen struct {
 	*weightGen
-	w                                      [oneRows]reg.GPPhysical // the places in the rows
-	x                                      reg.GPPhysical
-	low, high, start, scale                reg.VecPhysical // of the activations
+	*weightLoops
+	places                                 [oneRows]reg.GPPhysical // the places in the rows
+	group                                  int                     // blocks that go together
+	low, high, start, scale                reg.VecPhysical         // of the activations
 	raw, q, q2, dot, factor                reg.VecPhysical
 	fifteen, signs, spread, shift, factors reg.VecPhysical
 }
 
-// dotOne writes products of rows of quantised weights and one row of activations
-// of 8 bits.
-func (f *gen) dotOne(w *weightFormat) {
-	i := avx512
-	g := &oneGen{weightGen: f.beginWeights("dotOne", i, w)}
-	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, x *byte, y *float32)")
-	layout := "quantised"
-	if w == wQ41 {
-		layout = "triplesGo"
-	}
-	g.Doc(
-		fmt.Sprintf("dotOne%s%s is, for blocks and rows ≥ 1, with activations as %s lays them out,", w.name, i.Name, layout), "",
-		"\tfor r := range rows {",
-		"\t\tfor b := range blocks {",
-		"\t\t\ty[r] += dotBlockGo(w[r, b], x[b]) // in lanes, from 0",
-		"\t\t}",
-		"\t}",
-	)
-	R := i.Regs
-	sums := R[:oneRows]
+// dotQuantVNNI takes a vector of bytes at a time: two blocks, or three of Q4_1.
+func (f *gen) dotQuantVNNI(w *weightGen) {
+	g := &vnniGen{weightGen: w, weightLoops: w.weightLoops(0), group: 2}
+	R := g.isa.Regs
 	g.low, g.high, g.start, g.scale = R[4], R[5], R[6], R[7]
 	g.fifteen, g.signs, g.spread, g.shift, g.factors = R[28], R[28], R[29], R[30], R[31]
-	g.x = reg.RDI
-	g.w = [oneRows]reg.GPPhysical{reg.R8, reg.R9, reg.R10, reg.R11}
-	row, rowBytes, y, left, x, ahead := reg.RAX, reg.RBX, reg.RCX, reg.RDX, reg.RSI, reg.R14
-	groups, rest, tmp := reg.R12, reg.R13, reg.R15
+	groups := reg.R15
+	if w.f == wQ41 {
+		g.group = 3
+	}
 	// A row is whole groups, and at the end one that may have fewer blocks.
-	group, wBytes, xBytes := 2, 2*w.bytes, quantPair
-	if w == wQ41 {
-		group, wBytes, xBytes = 3, 3*w.bytes, tripleBytes
+	g.MOVQ(g.row, g.tmp) // RAX
+	g.MOVQ(g.blocks, reg.RAX)
+	g.DECQ(reg.RAX)
+	g.XORL(reg.EDX, reg.EDX)
+	g.MOVL(operand.U32(g.group), g.left.As32())
+	g.DIVQ(g.left) // RDX:RAX
+	g.MOVQ(reg.RAX, groups)
+	g.MOVQ(g.tmp, g.row)
+	if w.f == wQ41 {
+		g.LEAQ(operand.Mem{Base: reg.RDX, Index: reg.RDX, Scale: 4, Disp: 5}, reg.RDX)
+		g.MOVL(operand.U32(0x7fff), g.tmp.As32())
+		g.KMOVW(g.tmp.As32(), reg.K1)
+		g.BZHIL(reg.EDX, g.tmp.As32(), g.tmp.As32())
+		g.KMOVW(g.tmp.As32(), reg.K2)
 	}
-	g.Load(g.Param("blocks"), row)
-	g.DECQ(row)
-	g.XORL(left.As32(), left.As32())
-	g.MOVL(operand.U32(group), tmp.As32())
-	g.DIVQ(tmp) // RDX:RAX
-	g.MOVQ(row, groups)
-	g.MOVQ(left, rest) // blocks of the last group, less one
-	if w == wQ41 {
-		g.LEAQ(operand.Mem{Base: rest, Index: rest, Scale: 4, Disp: 5}, rest)
-		g.MOVL(operand.U32(0x7fff), tmp.As32())
-		g.KMOVW(tmp.As32(), reg.K1)
-		g.BZHIL(rest.As32(), tmp.As32(), tmp.As32())
-		g.KMOVW(tmp.As32(), reg.K2)
-	}
-	g.Load(g.Param("w"), row)
-	g.Load(g.Param("rowBytes"), rowBytes)
-	g.Load(g.Param("rows"), left)
-	g.Load(g.Param("x"), x)
-	g.Load(g.Param("y"), y)
 	g.constants()
+	g.choose(w.isa.wideInt8())
+	for m := w.isa.wideInt8(); m > 1; m /= 2 {
+		label := func(s string) string { return fmt.Sprintf("m%d%s", m, s) }
+		sums := R[:m]
+		g.places[0] = g.w
+		g.Label(label(""))
+		g.MOVQ(g.row, g.places[0])
+		g.begin(label("new"), sums, func(n int) operand.Mem { return g.y.at(n, 0) })
+		g.along(label, groups, func(blocks int) {
+			if blocks == g.group {
+				g.ask(g.group * g.f.bytes)
+			}
+			g.temporaries(0)
+			g.decodeGroup(0, blocks)
+			dots := R[13:21]
+			for n, sum := range sums {
+				g.multiply(sum, func(off int) operand.Op { return g.x.at(n, off) }, dots[n%4], dots[4+n%4])
+			}
+		}, func() {
+			g.ADDQ(operand.I32(g.group*g.f.bytes), g.places[0])
+			g.forward(g.x, m, quantPair)
+		})
+		for n := 0; n < m; n += 4 {
+			some := sums[n:min(n+4, m)]
+			total := g.sumRows(some)
+			g.VMOVSS(total, g.y.at(n, 0))
+			for r := 1; r < len(some); r++ {
+				g.VEXTRACTPS(operand.U8(r), total, g.y.at(n+r, 0))
+			}
+		}
+		g.forward(g.y, m, 4)
+		g.MOVQ(groups, g.tmp)
+		g.SHLQ(operand.U8(8), g.tmp)
+		g.next(m)
+	}
+	// One row of activations needs no distance between them.
+	x, y, ahead := g.left, g.y.first, g.ahead
+	g.places = [oneRows]reg.GPPhysical{g.w, reg.RSI, reg.RDI, reg.R11}
+	rowBytes, left := reg.RCX, reg.R9
+	g.Label("m1")
+	g.MOVQ(g.rowBytes, rowBytes)
+	g.MOVQ(g.rowsNo, left)
 	for _, n := range []int{oneRows, 1} {
 		label := func(s string) string { return fmt.Sprintf("rows%d%s", n, s) }
-		multiply := func(blocks int) {
-			for r := range n {
-				g.temporaries(r)
-				g.decodeGroup(r, blocks)
-				g.product(sums[r])
-			}
-		}
-		open := func() {
-			for at := 0; at < n*wBytes && n > 1; at += 64 {
-				g.PREFETCHT0(operand.Mem{Base: ahead, Disp: oneAhead + at})
-			}
-			g.activations()
-		}
+		sums := R[:n]
 		g.Label(label(""))
 		g.CMPQ(left, operand.U8(n))
 		g.JLT(operand.LabelRef(map[int]string{oneRows: "rows1", 1: "done"}[n]))
-		g.MOVQ(x, g.x)
-		g.MOVQ(row, ahead)
-		g.MOVQ(row, g.w[0])
-		for r := range n {
-			if r > 0 {
-				g.LEAQ(operand.Mem{Base: g.w[r-1], Index: rowBytes, Scale: 1}, g.w[r])
+		g.MOVQ(g.x.first, x)
+		g.MOVQ(g.row, ahead)
+		g.MOVQ(g.row, g.places[0])
+		for r := 1; r < n; r++ {
+			g.LEAQ(operand.Mem{Base: g.places[r-1], Index: rowBytes, Scale: 1}, g.places[r])
+		}
+		g.begin(label("new"), sums, func(n int) operand.Mem { return operand.Mem{Base: y, Disp: 4 * n} })
+		g.along(label, groups, func(blocks int) {
+			for at := 0; at < n*g.group*g.f.bytes && n > 1; at += 64 {
+				g.PREFETCHT0(operand.Mem{Base: ahead, Disp: oneAhead + at})
 			}
-			g.zero(sums[r])
-		}
-		g.MOVQ(groups, tmp)
-		g.TESTQ(tmp, tmp)
-		g.JEQ(operand.LabelRef(label("last")))
-		g.Label(label("loop"))
-		open()
-		multiply(group)
-		for r := range n {
-			g.ADDQ(operand.I32(wBytes), g.w[r])
-		}
-		g.ADDQ(operand.I32(n*wBytes), ahead)
-		g.ADDQ(operand.I32(xBytes), g.x)
-		g.DECQ(tmp)
-		g.JNE(operand.LabelRef(label("loop")))
-		g.Label(label("last"))
-		open()
-		if w == wQ41 {
-			multiply(0)
-		} else {
-			g.TESTQ(rest, rest)
-			g.JNE(operand.LabelRef(label("two")))
-			multiply(1)
-			g.JMP(operand.LabelRef(label("sum")))
-			g.Label(label("two"))
-			multiply(2)
-			g.Label(label("sum"))
-		}
-		total := g.sumRows(sums[:n])
+			for at, v := range g.activations() {
+				g.VMOVDQU32(operand.Mem{Base: x, Disp: 64 * at}, v)
+			}
+			for r := range n {
+				g.temporaries(r)
+				g.decodeGroup(r, blocks)
+				g.multiply(sums[r], func(off int) operand.Op { return g.activations()[off/64] }, g.dot, g.factor)
+			}
+		}, func() {
+			for _, w := range g.places[:n] {
+				g.ADDQ(operand.I32(g.group*g.f.bytes), w)
+			}
+			g.ADDQ(operand.I32(n*g.group*g.f.bytes), ahead)
+			g.ADDQ(operand.I32(quantPair), x)
+		})
+		total := g.sumRows(sums)
 		if n > 1 {
 			g.VMOVUPS(total, operand.Mem{Base: y})
-			g.LEAQ(operand.Mem{Base: row, Index: rowBytes, Scale: oneRows}, row)
+			g.LEAQ(operand.Mem{Base: g.row, Index: rowBytes, Scale: oneRows}, g.row)
 		} else {
 			g.VMOVSS(total, operand.Mem{Base: y})
-			g.ADDQ(rowBytes, row)
+			g.ADDQ(rowBytes, g.row)
 		}
 		g.ADDQ(operand.I32(4*n), y)
 		g.SUBQ(operand.U8(n), left)
@@ -176,8 +174,52 @@ func (f *gen) dotOne(w *weightFormat) {
 	g.RET()
 }
 
+// begin sets the sums to zero, or to what is in y with add.
+func (g *vnniGen) begin(label string, sums []reg.VecPhysical, y func(n int) operand.Mem) {
+	add, err := g.Param("add").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	for _, s := range sums {
+		g.zero(s)
+	}
+	g.CMPB(add.Addr, operand.U8(0))
+	g.JEQ(operand.LabelRef(label))
+	for n, s := range sums {
+		g.VMOVSS(y(n), s.AsX())
+	}
+	g.Label(label)
+}
+
+// along goes along whole groups, and then the last, of which it multiplies as many
+// blocks as there are: 2 or 1, or what the mask has for 0.
+func (g *vnniGen) along(label func(string) string, groups reg.GPPhysical, multiply func(blocks int), next func()) {
+	left := reg.R13
+	g.MOVQ(groups, left)
+	g.TESTQ(left, left)
+	g.JEQ(operand.LabelRef(label("last")))
+	g.Label(label("loop"))
+	multiply(g.group)
+	next()
+	g.DECQ(left)
+	g.JNE(operand.LabelRef(label("loop")))
+	g.Label(label("last"))
+	if g.f == wQ41 {
+		multiply(0)
+		return
+	}
+	g.MOVQ(g.blocks, left)
+	g.TESTQ(operand.U32(1), left)
+	g.JEQ(operand.LabelRef(label("two")))
+	multiply(1)
+	g.JMP(operand.LabelRef(label("sum")))
+	g.Label(label("two"))
+	multiply(2)
+	g.Label(label("sum"))
+}
+
 // constants loads the tables.
-func (g *oneGen) constants() {
+func (g *vnniGen) constants() {
 	size := g.f.bytes
 	table := func(name string, at func(i int) int, to reg.VecPhysical) {
 		g.VMOVDQU32(g.constant(name, bytesOf(at)...), to)
@@ -205,30 +247,25 @@ func (g *oneGen) constants() {
 	}
 }
 
-// activations loads what a group of blocks meets.
-func (g *oneGen) activations() {
-	at := func(off int) operand.Mem { return operand.Mem{Base: g.x, Disp: off} }
-	g.VMOVDQU32(at(0), g.low)
+// activations are the registers for what a group of blocks meets, 64 bytes each, as
+// they lie.
+func (g *vnniGen) activations() []reg.VecPhysical {
 	if g.f == wQ41 {
-		g.VMOVDQU32(at(tripleHigh), g.high)
-		g.VMOVDQU32(at(tripleSum), g.start)
-		g.VMOVUPS(at(tripleScale), g.scale)
-		return
+		return []reg.VecPhysical{g.low, g.high, g.start, g.scale}
 	}
-	g.VMOVDQU32(at(quantStart), g.start)
-	g.VMOVUPS(at(quantScale), g.scale)
+	return []reg.VecPhysical{g.low, g.start, g.scale}
 }
 
 // temporaries chooses the registers for row r of the four.
-func (g *oneGen) temporaries(r int) {
+func (g *vnniGen) temporaries(r int) {
 	t := g.isa.Regs[8+5*(r%4):]
 	g.raw, g.q, g.q2, g.dot, g.factor = t[0], t[1], t[2], t[3], t[4]
 }
 
 // decodeGroup loads a group of row r: 3 or 2 blocks, 1 block at the end, or 0,
 // as many as the mask has.
-func (g *oneGen) decodeGroup(r, blocks int) {
-	at := func(off int) operand.Mem { return operand.Mem{Base: g.w[r], Disp: off} }
+func (g *vnniGen) decodeGroup(r, blocks int) {
+	at := func(off int) operand.Mem { return operand.Mem{Base: g.places[r], Disp: off} }
 	size := g.f.bytes
 	switch g.f {
 	case wQ41:
@@ -263,21 +300,26 @@ func (g *oneGen) decodeGroup(r, blocks int) {
 	g.VCVTPH2PS(g.factor.AsY(), g.factor)
 }
 
-// product adds the products of the group to a sum.
-func (g *oneGen) product(sum reg.VecPhysical) {
-	g.VMULPS(g.scale, g.factor, g.factor)
-	g.VMOVDQA64(g.start, g.dot)
-	g.VPDPBUSD(g.low, g.q, g.dot)
+// multiply adds the products of the group to a sum, with what x has of the
+// activations.
+func (g *vnniGen) multiply(sum reg.VecPhysical, x func(off int) operand.Op, dot, factor reg.VecPhysical) {
+	start, scale := quantStart, quantScale
 	if g.f == wQ41 {
-		g.VPDPBUSD(g.high, g.q2, g.dot)
+		start, scale = tripleSum, tripleScale
 	}
-	g.VCVTDQ2PS(g.dot, g.dot)
-	g.VFMADD231PS(g.dot, g.factor, sum)
+	g.VMULPS(x(scale), g.factor, factor)
+	g.VMOVDQU32(x(start), dot)
+	g.VPDPBUSD(x(0), g.q, dot)
+	if g.f == wQ41 {
+		g.VPDPBUSD(x(tripleHigh), g.q2, dot)
+	}
+	g.VCVTDQ2PS(dot, dot)
+	g.VFMADD231PS(dot, factor, sum)
 }
 
 // sumRows returns the sums of the lanes of four vectors, or of one, in the same
 // order of additions.
-func (g *oneGen) sumRows(sums []reg.VecPhysical) reg.VecPhysical {
+func (g *vnniGen) sumRows(sums []reg.VecPhysical) reg.VecPhysical {
 	s := func(i int) reg.VecPhysical { return sums[min(i, len(sums)-1)] }
 	t := g.isa.Regs[8:]
 	for i := range 2 {
@@ -341,7 +383,7 @@ func (f *gen) triples() {
 		g.ADDQ(operand.I32(quantPair-64), src)
 		g.Label(string(next))
 	}
-	g.ADDQ(operand.I32(tripleBytes), dst)
+	g.ADDQ(operand.I32(quantPair), dst)
 	g.JMP(operand.LabelRef("group"))
 	g.Label("done")
 	g.VZEROUPPER()
