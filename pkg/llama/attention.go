@@ -125,16 +125,12 @@ func (r *Runner) attendPart(t *task, kv int, s *scratch) {
 	}
 }
 
-// gather copies the queries of a task for one KV head, scaled by 1/√d.
+// gather copies the queries of a task for one KV head.
 func (r *Runner) gather(dst []float32, t *task, kv int) {
 	m := r.model
 	width := m.Heads / m.KVHeads * m.HeadDim
-	scale := inverseRoot(m.HeadDim)
 	for i := range t.rows {
-		q := r.q[(t.row+i)*m.Heads*m.HeadDim+kv*width:][:width]
-		for j, v := range q {
-			dst[i*width+j] = v * scale
-		}
+		copy(dst[i*width:][:width], r.q[(t.row+i)*m.Heads*m.HeadDim+kv*width:])
 	}
 }
 

@@ -321,8 +321,8 @@ func (r *Runner) normaliseRow(i int) {
 	rmsNorm(r.h[i*d:][:d], r.x[i*d:][:d], r.norm, r.model.Epsilon)
 }
 
-// placeRow turns a token's queries and keys to its position, and keeps its keys and
-// values.
+// placeRow turns a token's queries and keys to its position, scales the queries by
+// 1/√d, and keeps the keys and values.
 func (r *Runner) placeRow(i int) {
 	m, w, l := r.model, &r.rows[i], &r.model.layers[r.layer]
 	qWidth, kvWidth, half := m.Heads*m.HeadDim, m.kvWidth(), m.HeadDim/2
@@ -335,6 +335,10 @@ func (r *Runner) placeRow(i int) {
 	cos, sin := r.cos[i*half:][:half], r.sin[i*half:][:half]
 	r.turn(q, l.qNorm, cos, sin)
 	r.turn(k, l.kNorm, cos, sin)
+	scale := inverseRoot(m.HeadDim)
+	for j := range q {
+		q[j] *= scale
+	}
 	w.cache.put(r.layer, w.position, k, v)
 }
 

@@ -116,7 +116,7 @@ func TestTable(t *testing.T) {
 	other.M, other.N, other.K, other.RatioOpenBLAS = 512, 512, 512, &two
 	narrow.ISA, narrow.Doubt = "narrow", "so"
 	few := Row{Op: "gemm", DType: "float32", ISA: "wide", M: 16, N: 4096, K: 4096, Threads: 2, Ours: 100, Attainable: 200, RatioAttainable: 0.5, OursGBps: 10, ReadGBps: 20, InCache: &most}
-	model := Report{Host: machine.Host{CPU: "one"}, Model: &ModelReport{ISA: "wide", Rows: []ModelRow{{What: "decode", Tokens: 64, Batch: 1, Ratio: &two, Ours: 5, Roof: 20, RoofInt8: 10}}}}
+	model := Report{Host: machine.Host{CPU: "one"}, Model: &ModelReport{ISA: "wide", Rows: []ModelRow{{What: "decode", Tokens: 64, Batch: 1, Ratio: &two, Ours: 5, Roof: 20, RoofInt8: 10, Products: 0.625, Attention: 0.25}, {What: "load", Ours: 10}}}}
 	got := table(run("one", big, few), run("one", other, narrow), run("two", other), model)
 	for _, want := range []string{
 		"- **A**: one", "Kernels: wide. OpenBLAS: some.\n- **B**: one", "\n- **C**: two",
@@ -126,7 +126,8 @@ func TestTable(t *testing.T) {
 		"\nBeside what falls short, the same run measured:\n\n1. of attainable by the loop",
 		"| float32, n = 512 to 4096, one thread | of the FMA peak | 0.90 | 0.95 | 0.95 (doubtful) | 0.95 |\n",
 		"| the model writes, one sequence | × llama.cpp | 2.00 | 2.00 | – | – |\n",
-		"| the same | of its roof with 8-bit activations | 0.70 | 0.50 (short) | – | – |\n",
+		"| the same | of its roof with 8-bit activations | 0.70 | 0.50 (short; 0.80 [3]; 0.25 [4]; 0.12 [5]) | – | – |\n",
+		"| the model is opened | times in 0.3 s | 1.00 | 3.00 | – | – |\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -83,6 +83,7 @@ type Row struct {
 
 	Doubt string `json:"doubt,omitempty"` // why the row may be wrong
 
+	model   *ModelRow      // what this was made of, in a table
 	weights bool           // meant to be bound by memory
 	results []bench.Result // ours, and OpenBLAS's
 }

@@ -56,6 +56,10 @@ type ModelRow struct {
 	Roof     float64 `json:"roof_per_s,omitempty"`
 	RoofInt8 float64 `json:"roof_int8_per_s,omitempty"`
 	ReadGBps float64 `json:"read_gbps,omitempty"`
+
+	// Where the time of decoding goes, in parts of the whole, by a turn of its own.
+	Products  float64 `json:"products,omitempty"` // with the weights, the output layer's among them
+	Attention float64 `json:"attention,omitempty"`
 }
 
 // A PeerRate is what one build of llama.cpp does.
@@ -78,6 +82,9 @@ func (r ModelRow) ofRoof() float64 {
 	return r.Ours / roof
 }
 
+// productsOfRoof is what it would be if the products with the weights were all.
+func (r ModelRow) productsOfRoof() float64 { return r.ofRoof() / r.Products }
+
 // A ModelReport is what a [Report] has of them.
 type ModelReport struct {
 	ISA      string     `json:"isa"`
@@ -92,7 +99,7 @@ func compareModel(ctx context.Context, c choice, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	m := &modelMeter{meter: &meter{ctx: ctx, isa: matmul.ISAs()[0], options: bench.Options{MinTime: time.Millisecond, Samples: 7, SpreadLimit: spread}, memory: c.memory, host: c.host},
+	m := &modelMeter{meter: &meter{ctx: ctx, isa: matmul.ISAs()[0], options: bench.Options{MinTime: time.Millisecond, Samples: 5, SpreadLimit: spread}, memory: c.memory, host: c.host},
 		path: path, threads: c.host.GOMAXPROCS}
 	defer m.close()
 	if c.quick {
@@ -154,6 +161,9 @@ func (r ModelRow) String() string {
 	}
 	if r.Roof > 0 {
 		roof = fmt.Sprintf("%.1f (%.1f), %.2f, %.1f", r.Roof, r.RoofInt8, r.ofRoof(), r.ReadGBps)
+	}
+	if r.Products > 0 {
+		roof += fmt.Sprintf("; products %.0f%%, attention %.0f%% of the time", 100*r.Products, 100*r.Attention)
 	}
 	return fmt.Sprintf("%-8s%4d × %-3d %8.1f %10s %8s %s", r.What, r.Batch, r.Tokens, r.Ours, theirs, ratio, roof)
 }
@@ -228,6 +238,16 @@ func (m *modelMeter) row(r *ModelRow) error {
 		return roof.DecodeRate(m.model, r.Batch, behind, r.Tokens, matmul.Float16)
 	}
 	r.Roof, r.RoofInt8 = bound(top[1].GFLOPS()), bound(top[2].GFLOPS())
+	if r.What == "decode" {
+		var shares llama.Shares
+		m.runner.Watch(&shares)
+		defer m.runner.Watch(nil)
+		if _, err := ours(); err != nil {
+			return err
+		}
+		all := shares.All.Seconds()
+		r.Products, r.Attention = (shares.Products+shares.Output).Seconds()/all, shares.Attention.Seconds()/all
+	}
 	return nil
 }
 
