@@ -158,16 +158,18 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 
 	g.Label(label(""))
 	full := rows == g.isa.mr && !masked
-	if full {
-		// The tile of C is needed after the loop: ask for it now.
-		g.MOVQ(regC, regTmp)
-		for row := range rows {
-			for v := range nv {
-				g.PREFETCHT0(operand.Mem{Base: regTmp, Disp: v * g.isa.Bytes})
-			}
-			if row < rows-1 {
-				g.ADDQ(regLDC, regTmp)
-			}
+	// The tile of C is needed after the loop: ask for it before. AVX-512's many rows
+	// are asked for one at a time, so that B does not wait behind all of them.
+	byRow := g.isa == avx512
+	askRow := func() {
+		for v := range nv {
+			g.PREFETCHT0(operand.Mem{Base: regC, Disp: v * g.isa.Bytes})
+		}
+		g.ADDQ(regLDC, regC)
+	}
+	if full && !byRow {
+		for range rows {
+			askRow()
 		}
 	}
 	for row := range rows {
@@ -250,6 +252,7 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 	}
 	if full {
 		const unroll = 4
+		left := g.param("rows") // the rows of C that are not asked for
 		g.SUBQ(operand.U8(unroll), regK)
 		g.JLT(operand.LabelRef(label("rest")))
 		g.Label(label("loop"))
@@ -258,6 +261,13 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 			if u == 0 && !copying {
 				g.PREFETCHT0(operand.Mem{Base: regNextA})
 				g.ADDQ(operand.U8(unroll*g.elem.Size()), regNextA)
+			}
+			if u == 1 && byRow {
+				g.CMPQ(left, operand.U8(0))
+				g.JEQ(operand.LabelRef(label("asked")))
+				askRow()
+				g.DECQ(left)
+				g.Label(label("asked"))
 			}
 		}
 		advance(unroll * g.elem.Size())
@@ -279,7 +289,10 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 		return operand.Mem{Base: base, Disp: v * g.isa.Bytes}
 	}
 	add := regTmp
-	g.MOVBLZX(g.addParam(), add.As32())
+	if full {
+		g.Load(g.Param("c"), regC)
+	}
+	g.MOVBLZX(g.param("add"), add.As32())
 	g.TESTQ(add, add)
 	g.JEQ(operand.LabelRef(label("store")))
 	p := regA[0]
@@ -310,9 +323,9 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 	g.RET()
 }
 
-// addParam is the place of the argument add.
-func (g *tileGen) addParam() operand.Mem {
-	b, err := g.Param("add").Resolve()
+// param is the place of an argument.
+func (g *tileGen) param(name string) operand.Mem {
+	b, err := g.Param(name).Resolve()
 	if err != nil {
 		panic(err)
 	}
