@@ -79,12 +79,17 @@ func (f *gen) dotQuantAVX2(g *weightGen) {
 	n := g.isa.Bytes / 4
 	g.move(g.constant("ones", repeated(0x00010001, n)...), ones)
 	size := g.f.bytes
-	var fifteen, magnitude reg.VecPhysical
+	var fifteen, magnitude, shifts, second reg.VecPhysical
 	if g.f != wQ80 {
-		fifteen = take()
+		fifteen, shifts = take(), take()
 		g.move(g.constant("fifteens", repeated(0x0f0f0f0f, n)...), fifteen)
+		g.move(g.constant("halves", 0, 0, 0, 0, 4, 0, 4, 0), shifts)
 	} else {
 		magnitude = mins
+	}
+	if g.f == wQ41 {
+		second = take()
+		g.move(g.constant("second", repeated(1, n)...), second)
 	}
 	k.choose(2)
 	for m := 2; m >= 1; m /= 2 {
@@ -103,15 +108,13 @@ func (f *gen) dotQuantAVX2(g *weightGen) {
 				g.VPBROADCASTW(at(0), d.AsX())
 				g.VCVTPH2PS(d.AsX(), d)
 			} else {
-				g.VMOVDQU(at(size-16), q.AsX())
-				g.VPSRLW(operand.U8(4), q.AsX(), d.AsX())
-				g.VINSERTI128(operand.U8(1), d.AsX(), q, q)
+				g.VBROADCASTI128(at(size-16), q)
+				g.VPSRLVQ(shifts, q, q)
 				g.VPAND(fifteen, q, q)
 				if g.f == wQ41 {
-					g.VPBROADCASTD(at(0), d.AsX())
-					g.VCVTPH2PS(d.AsX(), d)
-					g.VMOVSHDUP(d, mins)
-					g.VMOVSLDUP(d, d)
+					g.VCVTPH2PS(at(0), d) // and what follows
+					g.VPERMPS(d, second, mins)
+					g.VBROADCASTSS(d.AsX(), d)
 				} else {
 					g.VPBROADCASTW(at(0), d.AsX())
 					g.VCVTPH2PS(d.AsX(), d)
