@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"golang.org/x/text/unicode/norm"
+
 	"memorywall/pkg/matmul"
 )
 
@@ -101,6 +103,15 @@ func checkTokens(t *testing.T, tok *Tokenizer, texts []tokenized) {
 	t.Helper()
 	bad := 0
 	for _, want := range texts {
+		if text := norm.NFC.String(want.text); tok.words.composed && text != want.text {
+			// llama.cpp does not compose.
+			got, err := tok.Encode(want.text)
+			composed, _ := tok.Encode(text)
+			if err != nil || !slices.Equal(got, composed) || tok.Decode(got) != text {
+				t.Errorf("%q: tokens %v (%v), composed %v", want.text, got, err, composed)
+			}
+			continue
+		}
 		got, err := tok.Encode(want.text)
 		if err != nil || !slices.Equal(got, want.tokens) {
 			if bad++; bad < 10 {

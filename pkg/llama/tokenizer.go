@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Token is the number of a piece of text in a model's vocabulary.
@@ -216,7 +218,8 @@ func (t *Tokenizer) Decode(tokens []Token) string {
 }
 
 // Encode returns the tokens of a text; [Tokenizer.Decode] gives the text back,
-// byte for byte. What looks like a control token in it is plain text. It returns
+// byte for byte (with Qwen2 in Unicode's form NFC, into which its tokenizer puts a
+// text first). What looks like a control token in it is plain text. It returns
 // an error for a byte that the vocabulary cannot express: the bytes that occur
 // in no UTF-8, and with some models a few control characters.
 func (t *Tokenizer) Encode(text string) ([]Token, error) {
@@ -229,6 +232,9 @@ func (t *Tokenizer) Encode(text string) ([]Token, error) {
 
 func (t *Tokenizer) encode(tokens []Token, text string) ([]Token, error) {
 	var w word
+	if t.words.composed {
+		text = norm.NFC.String(text)
+	}
 	for len(text) > 0 {
 		n := t.words.next(text)
 		for i := range n {

@@ -19,17 +19,19 @@ import (
 //
 // A scanner does what they say: Go's regular expressions know no (?!\S).
 type wordRule struct {
-	modern bool
-	digits int  // so many numerals in a word at most; 0: no limit
-	alone  bool // each numeral is cut out first, so that a word ends before it
+	modern   bool
+	digits   int  // so many numerals in a word at most; 0: no limit
+	alone    bool // each numeral is cut out first, so that a word ends before it
+	composed bool // the text is put into Unicode's form NFC first
 }
 
 // wordRules are the rules by the name that a file gives (tokenizer.ggml.pre), as
-// llama-vocab.cpp of llama.cpp has them.
+// llama-vocab.cpp of llama.cpp has them; that Qwen2 composes stands in its
+// tokenizer.json alone.
 var wordRules = map[string]wordRule{
 	"gpt-2":     {},
 	"smollm":    {digits: 1, alone: true},
-	"qwen2":     {modern: true, digits: 1},
+	"qwen2":     {modern: true, digits: 1, composed: true},
 	"llama-bpe": {modern: true, digits: 3},
 	"llama3":    {modern: true, digits: 3},
 }
