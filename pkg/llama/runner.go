@@ -118,6 +118,13 @@ type Shares struct {
 	All       time.Duration // of the steps as a whole
 }
 
+// String says it in parts of the whole.
+func (s Shares) String() string {
+	part := func(d time.Duration) float64 { return 100 * d.Seconds() / s.All.Seconds() }
+	return fmt.Sprintf("products with the layers' weights %.0f%%, the output layer %.0f%%, attention %.0f%%, all else %.0f%%",
+		part(s.Products), part(s.Output), part(s.Attention), part(s.All-s.Products-s.Output-s.Attention))
+}
+
 // Watch adds the time of each step's parts to s from now on; nil ends that.
 func (r *Runner) Watch(s *Shares) { r.shares = s }
 
@@ -152,6 +159,7 @@ func (r *Runner) Prefill(ctx context.Context, c *Cache, tokens []Token) ([]float
 	if err := r.fits(c, len(tokens)); err != nil {
 		return nil, err
 	}
+	defer r.since(r.now(), all)
 	for len(tokens) > 0 {
 		n := min(len(tokens), r.chunk)
 		if err := r.read(ctx, c, tokens[:n]); err != nil {

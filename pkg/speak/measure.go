@@ -1,6 +1,7 @@
 package speak
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -80,6 +81,21 @@ func (l *Lab) FirstToken(tokens int) float64 {
 // TimeFirstToken reads a prompt of so many tokens again and again.
 func (l *Lab) TimeFirstToken(tokens int, o bench.Options) (bench.Result, error) {
 	return TimeFirstToken(l.Model, tokens, o)
+}
+
+// PromptShares returns where the time of reading a prompt of so many tokens goes.
+func (l *Lab) PromptShares(tokens int) (llama.Shares, error) {
+	var s llama.Shares
+	r, read, err := prompt(l.Model, tokens)
+	if err != nil {
+		return s, err
+	}
+	defer r.Close()
+	if err := read(); err != nil {
+		return s, err
+	}
+	r.Watch(&s)
+	return s, read()
 }
 
 // Sweep is what was predicted and what was measured, case by case, in ms. Measured
@@ -226,10 +242,7 @@ func (c Case) Time(o bench.Options) (bench.Result, error) {
 			failed = err
 		}
 	})
-	if failed != nil {
-		return result, failed
-	}
-	return result, err
+	return result, cmp.Or(failed, err)
 }
 
 // Shares takes the step for about so long and returns where its time went.
@@ -283,28 +296,38 @@ func again(r *llama.Runner, caches []*llama.Cache, next []llama.Token) error {
 
 // TimeFirstToken times the reading of a prompt of so many tokens.
 func TimeFirstToken(m *llama.Model, tokens int, o bench.Options) (bench.Result, error) {
-	r, err := m.NewRunner(llama.Options{})
+	r, read, err := prompt(m, tokens)
 	if err != nil {
 		return bench.Result{}, err
 	}
 	defer r.Close()
-	kv, err := m.NewCache(tokens, matmul.Float16)
-	if err != nil {
-		return bench.Result{}, err
-	}
-	prompt := make([]llama.Token, tokens)
-	for i := range prompt {
-		prompt[i] = llama.Token(i * 7 % m.Vocab)
-	}
 	var failed error
 	result, err := bench.Run(fmt.Sprintf("a prompt of %d", tokens), bench.Work{}, o, func() {
-		kv.Truncate(0)
-		if _, err := r.Prefill(context.Background(), kv, prompt); err != nil {
+		if err := read(); err != nil {
 			failed = err
 		}
 	})
-	if failed != nil {
-		return result, failed
+	return result, cmp.Or(failed, err)
+}
+
+// prompt returns a runner, and what reads a prompt of so many tokens with it.
+func prompt(m *llama.Model, tokens int) (*llama.Runner, func() error, error) {
+	r, err := m.NewRunner(llama.Options{})
+	if err != nil {
+		return nil, nil, err
 	}
-	return result, err
+	kv, err := m.NewCache(tokens, matmul.Float16)
+	if err != nil {
+		r.Close()
+		return nil, nil, err
+	}
+	text := make([]llama.Token, tokens)
+	for i := range text {
+		text[i] = llama.Token(i * 7 % m.Vocab)
+	}
+	return r, func() error {
+		kv.Truncate(0)
+		_, err := r.Prefill(context.Background(), kv, text)
+		return err
+	}, nil
 }

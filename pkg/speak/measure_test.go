@@ -40,6 +40,9 @@ func TestMeasuring(t *testing.T) {
 	if result, err := TimeFirstToken(m, 100, quick); err != nil || len(result.Samples) < 2 {
 		t.Errorf("a prompt: %+v, %v", result, err)
 	}
+	if s, err := (&Lab{Model: m}).PromptShares(100); err != nil || s.Products <= 0 || s.Output <= 0 || s.Attention <= 0 || s.Products+s.Output+s.Attention > s.All {
+		t.Errorf("a prompt: shares %v, %v", s, err)
+	}
 	for name, err := range map[string]error{
 		"capacity is 201": func() error { _, err := (Case{Model: m, Context: 201}).Time(quick); return err }(),
 		"capacity is 300": func() error { _, err := TimeFirstToken(m, 300, quick); return err }(),

@@ -76,13 +76,18 @@ func (s Step) Intensity() float64 { return s.FLOPs / s.Bytes() }
 
 // Seconds returns the least time of the step: that of the bytes or that of the
 // FLOPs, whichever is longer.
-func (r Roof) Seconds(s Step) float64 {
-	peak := r.Peak
+func (r Roof) Seconds(s Step) float64 { return max(s.Bytes()/r.Read, s.FLOPs/r.peak(s)) }
+
+func (r Roof) peak(s Step) float64 {
 	if s.Int8 && r.Int8 > 0 {
-		peak = r.Int8
+		return r.Int8
 	}
-	return max(s.Bytes()/r.Read, s.FLOPs/peak)
+	return r.Peak
 }
+
+// RidgeBatch returns how many sequences, of which s is the step of one, can share a
+// read of the weights until the FLOPs of all take as long.
+func (r Roof) RidgeBatch(s Step) float64 { return s.Weights / r.Read / (s.FLOPs / r.peak(s)) }
 
 // Float32 returns the roof without the peak for bytes: that of float32 arithmetic.
 func (r Roof) Float32() Roof {
