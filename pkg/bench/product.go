@@ -82,8 +82,8 @@ type Ring[T matmul.Float] struct {
 }
 
 const (
-	// maxRing bounds the matrices; smaller ones would need thousands.
-	maxRing = 512
+	// maxRing bounds the matrices: enough of half a megabyte to leave caches of hundreds.
+	maxRing = 4096
 	// RingBytes is how much memory the matrices take together where nobody says
 	// otherwise. Memory that was never touched is slow to get on a virtual machine:
 	// more would take seconds.
