@@ -155,7 +155,7 @@ func TestRing(t *testing.T) {
 		{"two threads reach two", 2048, 2, 512 * mib, l3(slices.Repeat([]int64{32 * mib}, 8)...), 16, ""},
 		{"more than the limit", 2048, 1, 512 * mib, l3(200 * mib), 32, "at most 512 MiB, 2.6 times the last-level caches of 200 MiB and not 4 times"},
 		{"hopeless: one, and a warning", 2048, 1, 512 * mib, l3(1024 * mib), 1, "resident in cache"},
-		{"small matrices stay in the cache", 32, 1, 512 * mib, l3(8 * mib), 1, "resident in cache"},
+		{"small matrices stay in the cache", 32, 1, 512 * mib, l3(64 * mib), 1, "resident in cache"},
 		{"little memory", 2048, 1, 512 * mib, free(l3(32*mib), 192*mib), 3, "1.5 times"},
 		{"very little memory", 2048, 1, 512 * mib, free(l3(32*mib), 32*mib), 1, "resident in cache"},
 		{"cache unknown", 2048, 1, 512 * mib, host.Host{}, 16, "last-level cache is unknown"},
