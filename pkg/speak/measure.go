@@ -99,7 +99,7 @@ func (l *Lab) PromptShares(tokens int) (llama.Shares, error) {
 }
 
 // Sweep is what was predicted and what was measured, case by case, in ms. Measured
-// is the best sample. Doubts are the warnings of all cases, each once.
+// is the best sample. Doubts are the first warnings, and how many more there are.
 type Sweep struct {
 	Predicted, Measured []float64
 	Doubts              []string
@@ -108,9 +108,7 @@ type Sweep struct {
 func (s *Sweep) add(predicted float64, result bench.Result) {
 	s.Predicted, s.Measured = append(s.Predicted, 1e3*predicted), append(s.Measured, 1e3*result.Min)
 	for _, w := range result.Warnings {
-		if w = result.Name + ": " + w; !slices.Contains(s.Doubts, w) {
-			s.Doubts = append(s.Doubts, w)
-		}
+		s.Doubts = append(s.Doubts, result.Name+": "+w)
 	}
 }
 
@@ -142,6 +140,8 @@ func (l *Lab) Prompts(progress func(done, total int), tokens ...int) (Sweep, err
 	})
 }
 
+const mostDoubts = 2 // that are shown
+
 func each[T any](progress func(done, total int), all []T, time func(T) (float64, bench.Result, error)) (Sweep, error) {
 	var s Sweep
 	for i, c := range all {
@@ -156,6 +156,9 @@ func each[T any](progress func(done, total int), all []T, time func(T) (float64,
 	}
 	if progress != nil {
 		progress(len(all), len(all))
+	}
+	if more := len(s.Doubts) - mostDoubts; more > 0 {
+		s.Doubts = append(s.Doubts[:mostDoubts], fmt.Sprintf("and %d more", more))
 	}
 	return s, nil
 }
@@ -237,7 +240,7 @@ func (c Case) Time(o bench.Options) (bench.Result, error) {
 	}
 	defer r.Close()
 	var failed error
-	result, err := bench.Run(fmt.Sprintf("a step of %d", len(caches)), bench.Work{FLOPs: c.Step().FLOPs, Bytes: c.Step().Bytes()}, o, func() {
+	result, err := bench.Run(fmt.Sprintf("a step of %d at %d tokens", len(caches), c.complete().Context), bench.Work{FLOPs: c.Step().FLOPs, Bytes: c.Step().Bytes()}, o, func() {
 		if err := again(r, caches, next); err != nil {
 			failed = err
 		}

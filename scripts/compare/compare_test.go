@@ -116,10 +116,10 @@ func TestTable(t *testing.T) {
 	other.M, other.N, other.K, other.RatioOpenBLAS = 512, 512, 512, &two
 	narrow.ISA, narrow.Doubt = "narrow", "so"
 	few := Row{Op: "gemm", DType: "float32", ISA: "wide", M: 16, N: 4096, K: 4096, Threads: 2, Ours: 100, Attainable: 200, RatioAttainable: 0.5, OursGBps: 10, ReadGBps: 20, InCache: &most}
-	model := Report{Host: machine.Host{CPU: "one"}, Model: &ModelReport{ISA: "wide", Rows: []ModelRow{{What: "decode", Tokens: 64, Batch: 1, Ratio: &two, Ours: 5, Roof: 20, RoofInt8: 10, Products: 0.625, Attention: 0.25}, {What: "load", Ours: 10}}}}
+	model := Report{Host: machine.Host{CPU: "one"}, Model: &ModelReport{ISA: "wide", LlamaCPP: []string{"a 1, CPU: all", "b is missing: here"}, Rows: []ModelRow{{What: "decode", Tokens: 64, Batch: 1, Ratio: &two, Ours: 5, Roof: 20, RoofInt8: 10, Products: 0.625, Attention: 0.25}, {What: "load", Ours: 10}}}}
 	got := table(run("one", big, few), run("one", other, narrow), run("two", other), model)
 	for _, want := range []string{
-		"- **A**: one", "Kernels: wide. OpenBLAS: some.\n- **B**: one", "\n- **C**: two",
+		"- **A**: one", "Kernels: wide. OpenBLAS: some. llama.cpp: a 1, b is missing: here.\n- **B**: one", "\n- **C**: two",
 		"| work | figure | to reach | A | B | C |\n|---|---|---:|---:|---:|---:|\n",
 		"| float32, n = 512 to 4096, one thread | × OpenBLAS | 1.00 | 0.50 to 2.00 (short) | 0.50 (doubtful) (short) | 2.00 |\n",
 		"| m = 8, 16 | of attainable | 0.75 | 0.50 (short; 0.64 [1]; 0.39 [2]) | – | – |\n",

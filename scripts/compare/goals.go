@@ -164,7 +164,7 @@ func goals() []goal {
 // A column of the table is what the stored runs of one machine reached with one
 // instruction set.
 type column struct {
-	about string
+	about []string
 	rows  []Row
 }
 
@@ -181,14 +181,31 @@ func columnsOf(runs []Report) []*column {
 		}
 		for _, row := range rows {
 			key := fmt.Sprint(r.Host.CPU, r.Host.Caches, row.ISA)
-			if byKey[key] == nil {
-				byKey[key] = &column{about: fmt.Sprintf("%s. Kernels: %s. OpenBLAS: %s", r.Host, row.ISA, strings.Join(strings.Fields(r.OpenBLAS), " "))}
-				all = append(all, byKey[key])
+			c := byKey[key]
+			if c == nil {
+				c = &column{about: []string{r.Host.String(), "Kernels: " + row.ISA}}
+				byKey[key], all = c, append(all, c)
 			}
-			byKey[key].rows = append(byKey[key].rows, row)
+			if beside := r.beside(); !slices.Contains(c.about, beside) {
+				c.about = append(c.about, beside)
+			}
+			c.rows = append(c.rows, row)
 		}
 	}
 	return all
+}
+
+// beside names what the run was compared with.
+func (r Report) beside() string {
+	if r.Model == nil {
+		return "OpenBLAS: " + strings.Join(strings.Fields(r.OpenBLAS), " ")
+	}
+	var builds []string
+	for _, b := range r.Model.LlamaCPP {
+		build, _, _ := strings.Cut(b, ",")
+		builds = append(builds, build)
+	}
+	return "llama.cpp: " + strings.Join(builds, ", ")
 }
 
 // none stands for what a run did not measure.
@@ -248,7 +265,7 @@ func table(runs ...Report) string {
 	columns := columnsOf(runs)
 	head, line := "| work | figure | to reach |", "|---|---|---:|"
 	for i, c := range columns {
-		fmt.Fprintf(&b, "- **%c**: %s.\n", 'A'+i, c.about)
+		fmt.Fprintf(&b, "- **%c**: %s.\n", 'A'+i, strings.Join(c.about, ". "))
 		head += fmt.Sprintf(" %c |", 'A'+i)
 		line += "---:|"
 	}
