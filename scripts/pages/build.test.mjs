@@ -61,6 +61,12 @@ describe("text", () => {
     assert.equal(html.match(/<div class="formula"><span class="katex-display">/g).length, 2);
   });
 
+  test("formulas far apart in one display can stand below each other", () => {
+    const parts = (tex) => page(text(`$$${tex}$$`)).match(/class="katex-display"/g).length;
+    assert.equal(parts("a = b \\qquad\\qquad c = d"), 2);
+    assert.equal(parts("\\begin{aligned} a \\qquad b \\end{aligned}"), 1);
+  });
+
   test("a formula with a mistake stops the build and names the notebook", () => {
     assert.throws(() => page(text("$\\frac{a$")), /00_index\.ipynb: .*KaTeX/s);
   });
@@ -76,6 +82,13 @@ describe("text", () => {
     const tick = '<b style="color:color-mix(in srgb,#2da44e 65%,currentcolor)">✓</b>';
     const html = page(code("x", [shown({ "text/html": `<div>${tick} so</div><table><thead><tr><th scope="col">n</th><td></td></tr></thead><tbody><tr>${row}</tr></tbody></table>` })]));
     for (const part of [row, tick, '<th scope="col">n</th><td></td>']) assert.ok(html.includes(part), part);
+  });
+
+  test("what a cell imports is folded, and what a progress bar leaves is dropped", () => {
+    const html = page(code('// Draws.\nimport (\n\t"fmt"\n)\n\n%%\nfmt.Print()', [shown({ "text/html": "<div>rungs</div>", "text/plain": "three rungs: done in 4.660 s\n" }), shown({ "text/plain": "done" })]));
+    assert.match(html, /<details class="imports">.*?"fmt".*?%%.*?<\/details><pre class="source"><code>.*?Draws\..*?\nfmt\.Print/s);
+    assert.doesNotMatch(html, /rungs/);
+    assert.match(html, />done</);
   });
 
   test("code is coloured, and is text", () => {
@@ -173,7 +186,9 @@ describe("cells", () => {
 
   test("what was measured says so", () => {
     const output = [shown({ "text/plain": "1 s" })];
-    assert.match(page(code("x", output, { tags: ["machine"] })), /<div class="outputs"><p class="machine">/);
+    const twice = page(code("x", output, { tags: ["machine"] }), code("y", output, { tags: ["machine"] }));
+    assert.match(twice, /<div class="outputs"><p class="machine">/);
+    assert.equal(twice.match(/class="machine"/g).length, 1); // not with each figure
     assert.doesNotMatch(page(code("x", output)), /class="machine"/);
   });
 

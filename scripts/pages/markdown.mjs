@@ -52,10 +52,12 @@ function devices(state) {
   });
 }
 
-/** A formula, for the eye and (in MathML) for the ear. */
+/** A formula, for the eye and (in MathML) for the ear. What stands far apart in a display goes below where there is no room. */
 function formula(text, displayMode) {
-  const set = katex.renderToString(text, { displayMode, output: "htmlAndMathml", throwOnError: true, strict: "error" });
-  return displayMode ? `<div class="formula">${set}</div>\n` : set;
+  const set = (part) => katex.renderToString(part, { displayMode, output: "htmlAndMathml", throwOnError: true, strict: "error" });
+  if (!displayMode) return set(text);
+  const parts = /\\begin\b/.test(text) ? [text] : text.split(/(?:\\qquad\s*)+/);
+  return `<div class="formula">${parts.map(set).join("")}</div>\n`;
 }
 
 const markdown = new MarkdownIt({

@@ -1,6 +1,7 @@
 // The frame of a page round the text of a chapter.
 
 import { escape, highlight, html as markdown } from "./markdown.mjs";
+import { joined } from "./notebook.mjs";
 import { html as output } from "./outputs.mjs";
 
 export const SITE = "Memory wall";
@@ -13,17 +14,26 @@ function says(cell) {
   return /^\/\/ (.+)$/m.exec(cell.source.split("\n", 1)[0])?.[1] ?? "";
 }
 
+// What lesson.Progress leaves when a run has ended: news for who waits, and for nobody later.
+const DONE = /^[^\n]*: done in [\d.,]+ [nµm]?s\n$/;
+
+// Stands once a page: each figure's tag names the machine.
+const MEASURED = '<p class="machine">This and every later measurement on this page was made on the author’s machine. Run the notebook to measure yours.</p>';
+
+// What a cell imports, as far as its code begins: every cell has it, and no reader needs it.
+const IMPORTS = /^((?:\/\/.*\n)*)(import \([^]*?\n\)\n\n?%%)\n/;
+
 function source(cell) {
-  return `<pre class="source"><code>${highlight(cell.source, "go")}</code></pre>`;
+  const [all, comment, imports] = IMPORTS.exec(cell.source) ?? ["", "", ""];
+  const block = (text, name) => `<pre class="${name}"><code>${highlight(text, "go")}</code></pre>`;
+  return (imports && `<details class="imports"><summary>What it imports</summary>${block(imports, "source")}</details>`) +
+    block(comment + cell.source.slice(all.length), "source");
 }
 
 function outputs(cell) {
-  const shown = cell.outputs.map(output).filter(Boolean);
+  const shown = cell.outputs.filter((one) => !DONE.test(joined(one.data?.["text/plain"]))).map(output).filter(Boolean);
   if (shown.length === 0) return "";
-  const machine = cell.tags.includes("machine")
-    ? '<p class="machine">Measured on the author’s machine, which the lines below name. Run the notebook to measure yours.</p>'
-    : "";
-  const all = `<div class="outputs">${machine}${shown.join("\n")}</div>`;
+  const all = `<div class="outputs">${cell.remark ?? ""}${shown.join("\n")}</div>`;
   return cell.outputsFolded ? `<details class="folded"><summary>Results</summary>${all}</details>` : all;
 }
 
@@ -46,9 +56,9 @@ function check(cell) {
 
 /** @returns {string} HTML of all cells, in the order of the notebook */
 export function body(cells) {
-  const parts = [];
+  const parts = [], first = cells.find((cell) => cell.tags.includes("machine"));
   for (let i = 0; i < cells.length; i++) {
-    const cell = cells[i];
+    const cell = cells[i] === first ? { ...cells[i], remark: MEASURED } : cells[i];
     if (cell.tags.includes("setup")) continue; // it says how the kernel builds
     if (cell.type === "code") {
       parts.push(start(cell) + code(cell));
