@@ -374,7 +374,7 @@
         const [x, y] = at(d[0], d[1]);
         const text = wrap(d[4], TEXT, width * 0.3), high = wrap(d[4], TEXT, wide(d[4], TEXT) / 2);
         const spots = [text, high].flatMap((one) => around(DOT, TEXT, lines(one)).map((spot) => ({ ...spot, text: one })));
-        labels.push({ text, x, y, color: ink(i), spots });
+        labels.push({ text, x, y, color: ink(i), spots, dot: DOT });
       }
     });
     for (const a of option.mw.asides) {
@@ -419,14 +419,15 @@
     return { ...label, rotate: angle, spots };
   }
 
-  function element({ label, spot }) {
-    return {
+  function elements({ label, spot, leader }) {
+    const [x1, y1, x2, y2] = leader ?? [];
+    return [...(leader ? [{ type: "line", silent: true, z: 99, shape: { x1, y1, x2, y2 }, style: { stroke: label.color, lineWidth: 0.75 } }] : []), {
       type: "text", silent: true, z: 100, x: label.x + spot.dx, y: label.y + spot.dy, rotation: spot.rotate ?? label.rotate ?? 0,
       style: {
         text: spot.text ?? label.text, fill: label.color, stroke: color("paper"), lineWidth: 3, fontSize: TEXT, fontFamily: FONT,
         align: label.rotate ?? spot.rotate ? "center" : spot.align, verticalAlign: "middle", lineHeight: Math.round(TEXT * LINE_HEIGHT),
       },
-    };
+    }];
   }
 
   /**
@@ -443,7 +444,7 @@
       const plot = chart.getModel().getComponent("grid").coordinateSystem.getRect();
       const { placed, crowded } = labelsOf(option, names, chart, plot, width);
       if (crowded && near) continue; // names would not stand clear beside their lines: a legend tells which is whose
-      chart.setOption({ graphic: { elements: placed.map(element) } });
+      chart.setOption({ graphic: { elements: placed.flatMap(elements) } });
       return placed;
     }
     return [];

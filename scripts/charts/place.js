@@ -6,7 +6,8 @@
 // offset from the pixel, which side of the text is there ("left", "center",
 // "right"), the text if it has other lines, and its angle if it has another. A
 // turned label is centred on its spot. One that must be there may cover another,
-// and one that is to be clear is hidden rather than crossed. All is plain geometry in
+// one that is to be clear is hidden rather than crossed, and one of a dot is led
+// back to it by a thin line where it stands away from it. All is plain geometry in
 // pixels, y downwards.
 (function (root) {
   "use strict";
@@ -24,6 +25,7 @@
   ];
   const LINE_HEIGHT = 1.3;
   const APART = 6; // pixels between labels beside each other
+  const LED = 9; // pixels from which on a label is led back to its dot
 
   /** How wide the longest line of a text is, about, on the safe side. */
   function wide(text, size) {
@@ -98,7 +100,19 @@
 
   // What it costs to be where a label should not be: for each square pixel of it,
   // each pixel of a crossed line, and each step down the list of spots.
-  const COST = { outside: 40, label: 40, dot: 30, line: 20, spot: 3 };
+  // And what it costs to stand nearer to the dot of another label than to its own.
+  const COST = { outside: 40, label: 40, dot: 30, line: 20, spot: 3, astray: 12 };
+
+  /** The point of a box that is nearest to x, y. */
+  const nearest = (box, x, y) => [Math.max(box.x0, Math.min(x, box.x1)), Math.max(box.y0, Math.min(y, box.y1))];
+  const distance = (box, x, y) => Math.hypot(...nearest(box, x, y).map((v, i) => v - [x, y][i]));
+
+  /** The line from a dot to its label at box, or nothing where they stand together. */
+  function leader({ x, y, dot }, box) {
+    if (!dot || distance(box, x, y) < dot + LED) return undefined;
+    const [toX, toY] = nearest(box, x, y), far = Math.hypot(toX - x, toY - y);
+    return [x + (toX - x) * (dot + 1) / far, y + (toY - y) * (dot + 1) / far, toX, toY];
+  }
 
   /**
    * Chooses a spot for each label, in order, and hides those that would cover
@@ -107,11 +121,12 @@
    * @param {object[]} labels
    * @param {{frame: object, dots: object[], lines: number[][], size: number}} scene
    *   the box to stay inside, boxes and lines to keep clear of, the font's size
-   * @returns {object[]} of each label that is shown: {label, spot, boxes, crossed}
+   * @returns {object[]} of each label that is shown: {label, spot, boxes, leader, crossed}
    */
   function place(labels, scene) {
-    const placed = [], taken = [];
+    const placed = [], taken = [], leaders = [];
     for (const label of labels) {
+      const others = labels.filter((one) => one.dot && Math.hypot(one.x - label.x, one.y - label.y) > one.dot);
       let best = { cost: Infinity };
       label.spots.forEach((spot, rank) => {
         const own = boxes(label, spot, scene.size);
@@ -128,12 +143,17 @@
             cost += crossing(grown(box, 1), line) * COST.line;
             crossed += crossing(box, line);
           }
+          for (const line of leaders) cost += crossing(grown(box, 1), line) * COST.line;
         }
-        if (cost < best.cost) best = { cost, cover, crossed, spot, boxes: own };
+        const led = leader(label, own[0]);
+        for (const other of led ? taken : []) cost += crossing(other, led) * COST.line;
+        if (label.dot && others.some((one) => distance(own[0], one.x, one.y) <= distance(own[0], label.x, label.y))) cost += COST.astray;
+        if (cost < best.cost) best = { cost, cover, crossed, spot, boxes: own, leader: led };
       });
       if (!best.spot || (best.cover > 4 && !label.must) || (best.crossed > 0 && label.clear)) continue;
       taken.push(...best.boxes);
-      placed.push({ label, spot: best.spot, boxes: best.boxes, crossed: best.crossed > 0 });
+      if (best.leader) leaders.push(best.leader);
+      placed.push({ label, spot: best.spot, boxes: best.boxes, leader: best.leader, crossed: best.crossed > 0 });
     }
     return placed;
   }
