@@ -17,7 +17,7 @@ func kernels32() []*kernel[float32] {
 	var ks []*kernel[float32]
 	if haveAVX512 {
 		ks = append(ks, &kernel[float32]{
-			isa: "avx512", mr: 14, nr: 32, tall: 16, few: 8, tile: tileF32AVX512, dot: dotF32AVX512, dotRows: 8,
+			isa: "avx512", mr: 14, nr: 32, tall: 16, few: 12, tile: tileF32AVX512, dot: dotF32AVX512, dotRows: 8,
 			rows: rowsF32AVX512, lanes: 16, depths: [5]int{1: 8, 2: 8, 3: 4, 4: 4},
 		})
 	}
@@ -34,7 +34,7 @@ func kernels64() []*kernel[float64] {
 	var ks []*kernel[float64]
 	if haveAVX512 {
 		ks = append(ks, &kernel[float64]{
-			isa: "avx512", mr: 14, nr: 16, tall: 16, few: 8, tile: tileF64AVX512, dot: dotF64AVX512, dotRows: 8,
+			isa: "avx512", mr: 14, nr: 16, tall: 16, few: 12, tile: tileF64AVX512, dot: dotF64AVX512, dotRows: 8,
 			rows: rowsF64AVX512, lanes: 8, depths: [5]int{1: 8, 2: 8, 3: 4, 4: 4},
 		})
 	}

@@ -4,7 +4,7 @@
 
 package matmul
 
-// tileF32AVX512 is tileGo for 14 rows or up to 8, and up to 16 where there are up to 16 columns
+// tileF32AVX512 is tileGo for 14 rows or up to 12, and up to 16 where there are up to 16 columns
 // of the 32, with k ≥ 1:
 //
 //	for i := range rows {
@@ -22,12 +22,12 @@ package matmul
 //
 // What the caller will want is prefetched: a cache line in each of k rows of nextB
 // where cols is full, and k elements from nextA on where rows is full too. Where cols
-// is full, rows 14 or 8, and pack not nil, B is copied there on the way: pack[p*32+j] = b[p*ldb+j].
+// is full, rows 14 or 12, and pack not nil, B is copied there on the way: pack[p*32+j] = b[p*ldb+j].
 //
 //go:noescape
 func tileF32AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, rows int, cols int, add bool, nextA *float32, nextB *float32, nextLDB int, pack *float32)
 
-// tileF64AVX512 is tileGo for 14 rows or up to 8, and up to 16 where there are up to 8 columns
+// tileF64AVX512 is tileGo for 14 rows or up to 12, and up to 16 where there are up to 8 columns
 // of the 16, with k ≥ 1:
 //
 //	for i := range rows {
@@ -45,7 +45,7 @@ func tileF32AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, 
 //
 // What the caller will want is prefetched: a cache line in each of k rows of nextB
 // where cols is full, and k elements from nextA on where rows is full too. Where cols
-// is full, rows 14 or 8, and pack not nil, B is copied there on the way: pack[p*16+j] = b[p*ldb+j].
+// is full, rows 14 or 12, and pack not nil, B is copied there on the way: pack[p*16+j] = b[p*ldb+j].
 //
 //go:noescape
 func tileF64AVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, rows int, cols int, add bool, nextA *float64, nextB *float64, nextLDB int, pack *float64)

@@ -25,7 +25,7 @@ var (
 	// Of AVX2's 16 registers the 6×2 tile takes 12, B 2, A 1, the mask 1.
 	avx2 = &isa{asm.AVX2, 6, 12, 8}
 	// Of AVX-512's 32 registers the 14×2 tile takes 28, B 2, A 2; masks have their own.
-	avx512 = &isa{asm.AVX512, 14, 16, 8}
+	avx512 = &isa{asm.AVX512, 14, 16, 12}
 )
 
 // A vecGen writes one function for an instruction set and an element type.
