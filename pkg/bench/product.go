@@ -128,7 +128,7 @@ func (r *Ring[T]) count(matrix int64, threads int, limit int64, h host.Host) int
 	set, doubt := h.MemorySet(threads, min(limit, maxRing*matrix))
 	count := max(1, set/matrix)
 	if doubt == "" {
-		count = (set + matrix - 1) / matrix
+		count = num.CeilDiv(set, matrix)
 	}
 	last := h.LastLevel(threads)
 	if last > 0 && count*matrix <= last {

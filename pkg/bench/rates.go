@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"memorywall/pkg/internal/host"
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/matmul"
 )
 
@@ -171,7 +172,7 @@ const (
 // GonumThreads returns how many threads gonum's Dgemm and Sgemm use at most for
 // a result of m×n.
 func GonumThreads(m, n, procs int) int {
-	blocks := ((m + gonumBlock - 1) / gonumBlock) * ((n + gonumBlock - 1) / gonumBlock)
+	blocks := num.CeilDiv(m, gonumBlock) * num.CeilDiv(n, gonumBlock)
 	if blocks < gonumMinBlocks {
 		return 1
 	}

@@ -26,14 +26,6 @@ func AllReduce(bytes float64, p int64) (sent float64, hops int64) {
 	return 2 * float64(p-1) / float64(p) * bytes, 2 * (p - 1)
 }
 
-// AllGather returns what each of p chips sends so that all have the p parts of
-// a message of so many bytes: (p−1)/p of it in p−1 hops. A reduce-scatter, after
-// which each has its part of the sum, sends as much.
-func AllGather(bytes float64, p int64) (sent float64, hops int64) {
-	arg.Size("serving", "chips", p)
-	return float64(p-1) / float64(p) * bytes, p - 1
-}
-
 // AllToAll returns what each of p chips sends of a message of so many bytes that
 // goes to all chips alike: (p−1)/p of it, in one hop.
 func AllToAll(bytes float64, p int64) (sent float64, hops int64) {

@@ -172,16 +172,6 @@ func (h Host) MemorySet(threads int, limit int64) (bytes int64, doubt string) {
 	return BeyondCaches * last, ""
 }
 
-// CoresUsed returns how many cores' worth of time Go code of this process can
-// get: the least of GOMAXPROCS, the usable cores and the quota.
-func (h Host) CoresUsed() float64 {
-	n := float64(min(h.GOMAXPROCS, h.Usable))
-	if h.Quota > 0 {
-		n = min(n, h.Quota)
-	}
-	return n
-}
-
 // Tag returns the host in a few words, for a page that names it in full elsewhere.
 func (h Host) Tag() string {
 	threads := fmt.Sprintf("%d threads", h.GOMAXPROCS)

@@ -611,29 +611,13 @@ func TestHas(t *testing.T) {
 	}
 }
 
-func TestCoresUsed(t *testing.T) {
-	for _, c := range []struct {
-		h    Host
-		want float64
-	}{
-		{Host{GOMAXPROCS: 8, Usable: 4}, 4},
-		{Host{GOMAXPROCS: 2, Usable: 4}, 2},
-		{Host{GOMAXPROCS: 4, Usable: 4, Quota: 1.5}, 1.5},
-		{Host{GOMAXPROCS: 4, Usable: 4, Quota: 16}, 4},
-	} {
-		if got := c.h.CoresUsed(); got != c.want {
-			t.Errorf("cores used of %+v are %v; want %v", c.h, got, c.want)
-		}
-	}
-}
-
 // This machine, whatever it is: facts are plausible, and survive JSON.
 func TestReadHost(t *testing.T) {
 	h := Read()
 	if h.Arch != runtime.GOARCH || h.OS != runtime.GOOS || h.GoVersion != runtime.Version() || h.Date.IsZero() {
 		t.Errorf("host is %+v", h)
 	}
-	if h.Usable < 1 || h.Cores < h.Usable || h.GOMAXPROCS < 1 || !(h.CoresUsed() > 0) || h.Quota < 0 {
+	if h.Usable < 1 || h.Cores < h.Usable || h.GOMAXPROCS < 1 || h.Quota < 0 {
 		t.Errorf("cores are %d, usable %d, GOMAXPROCS %d, quota %v", h.Cores, h.Usable, h.GOMAXPROCS, h.Quota)
 	}
 	if h.Free > h.Memory {
