@@ -526,7 +526,7 @@ var claims = map[string]claim{
 		},
 	},
 	"speak.bits": {
-		says:  "Fewer bytes take less time, but the time falls by less than the bytes do.",
+		says:  "From float32 to four bits the time falls, but by less than the bytes do.",
 		cells: []string{"measure-formats"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
