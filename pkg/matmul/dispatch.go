@@ -100,7 +100,7 @@ func choose[T Float](opts []Option) (*pool[T], Option, error) {
 				o.blocks.MR, o.blocks.NR, k.isa, k.mr, k.nr)
 		}
 		e := *p.engine
-		e.blk, e.thin = o.blocks, o.blocks
+		e.blk, e.thin, e.fewRows = o.blocks, o.blocks, 0
 		p = &pool[T]{engine: &e}
 	}
 	return p, o, nil

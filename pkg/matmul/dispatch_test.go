@@ -34,6 +34,21 @@ func TestRequiredISAs(t *testing.T) {
 	}
 }
 
+// Blocks that are asked for are used for few rows too: B is packed.
+func TestBlocksForFewRows(t *testing.T) {
+	const m, n = 40, 64
+	p, _, err := choose[float32]([]Option{ISA("go"), Blocks(Blocking{MR: 4, NR: 4, KC: 32, NC: 16, MC: 40})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, ws, x := *p.engine, workspace[float32]{}, make([]float32, n*n)
+	e.directElems = 0 // as if L2 were smaller than B
+	e.multiply(&ws, false, m, n, n, x, n, x, n, make([]float32, m*n), n)
+	if len(ws.b) != 32*16 {
+		t.Errorf("%d elements of B are packed at a time: want a block of 32×16", len(ws.b))
+	}
+}
+
 func TestNew(t *testing.T) {
 	blocks := func(mr, nr, kc, nc, mc int) []Option {
 		return []Option{ISA("go"), Blocks(Blocking{MR: mr, NR: nr, KC: kc, NC: nc, MC: mc})}

@@ -34,8 +34,8 @@ func Beta(beta float64) Option { return Option{beta: beta} }
 func ISA(name string) Option { return Option{isa: name} }
 
 // Blocks runs the packed multiply in these blocks, not in those that [NewBlocking]
-// gives for [HostCaches]: MR and NR must be the kernel's. Blocks may be as large
-// as the matrices, which leaves the loops without blocks.
+// gives for [HostCaches], however few rows there are: MR and NR must be the kernel's.
+// Blocks may be as large as the matrices, which leaves the loops without blocks.
 func Blocks(b Blocking) Option { return Option{blocks: b} }
 
 // Int8Activations lets a product with weights of Q8_0, Q4_0 or Q4_1 round each 32
