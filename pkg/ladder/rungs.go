@@ -48,8 +48,8 @@ func Rungs() []Rung {
 		// memory together.
 		{"tiled", matmul.Tiled[float32], false, tiled(matmul.DefaultTile), 3e9, matmul.DefaultTile},
 		// Copy the block of B and the panel of A that are used again into the order in
-		// which they are read, one cache level for each.
-		{"packed", matmul.Packed[float32], false, blocked("go"), 3e9, 64},
+		// which they are read, one cache level for each. Up to 64 rows are not packed.
+		{"packed", matmul.Packed[float32], false, blocked("go"), 3e9, 68},
 		// Keep a tile of C in the vector registers and multiply-add whole vectors into it.
 		{"simd", matmul.SIMD[float32], false, blocked(""), 100e9, 64},
 		// Cut C into blocks and let every core take the next one.
