@@ -88,14 +88,14 @@ func (o Options) complete() (Options, error) {
 		o.timer = machineTimer()
 	}
 	if Quick() {
-		o.Samples, o.MinTime = min(o.Samples, 3), min(o.MinTime, 2*time.Millisecond)
+		o.Samples, o.MinTime = min(o.Samples, 2), min(o.MinTime, 2*time.Millisecond)
 	}
 	return o, nil
 }
 
 // Quick says whether the environment has MEMORYWALL_QUICK=1, for tests that need
-// figures of every kind and none that is any good: then there are at most 3 samples
-// of 2 ms.
+// figures of every kind and none that is any good: then there are at most 2 samples
+// of 2 ms, and where a call computes a band of rows, it is a narrow one.
 func Quick() bool { return os.Getenv("MEMORYWALL_QUICK") == "1" }
 
 // Work is what one call does: floating-point operations, and bytes that it

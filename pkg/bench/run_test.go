@@ -69,7 +69,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("completed zero value is %+v", o)
 	}
 	t.Setenv("MEMORYWALL_QUICK", "1")
-	if o, err = (Options{}).complete(); err != nil || o.MinTime != 2*time.Millisecond || o.Samples != 3 {
+	if o, err = (Options{}).complete(); err != nil || o.MinTime != 2*time.Millisecond || o.Samples != 2 {
 		t.Errorf("completed in haste: %+v, %v", o, err)
 	}
 }

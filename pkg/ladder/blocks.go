@@ -54,7 +54,7 @@ func InBlocks(name string, n int, w Way) Step {
 	if w.ISA == "go" {
 		flops = plainFLOPs
 	}
-	rows := min(n, max(1, w.Threads*int(flops/(2*float64(n)*float64(n)))))
+	rows := min(n, max(1, w.Threads*int(inBand(flops)/(2*float64(n)*float64(n)))))
 	if w.NoBlocks {
 		blocks.MC = blocks.MR // B comes by once for each
 	}

@@ -58,6 +58,7 @@ const (
 	maxSide = 4096 // above it the plain loops take minutes
 	// bandSeconds is about how long a call of a slow rung takes.
 	bandSeconds = 0.3
+	quickBand   = 0.05 // of a band, where figures need not be any good
 )
 
 // Climb times rungs of [Rungs], by name, or all of them without names: C = A·B for
@@ -76,11 +77,19 @@ func Climb(mine machine.Machine, n int, o bench.Options, names ...string) (Ladde
 	return Time(mine, n, o, climb(rungs, n, machine.ReadHost().GOMAXPROCS)...)
 }
 
+// inBand returns what a call on a band of rows takes, of what it usually does.
+func inBand(usual float64) float64 {
+	if bench.Quick() {
+		return quickBand * usual
+	}
+	return usual
+}
+
 // climb returns the steps of rungs on so many threads.
 func climb(rungs []Rung, n, threads int) []Step {
 	var steps []Step
 	for _, r := range rungs {
-		s := Step{Name: r.Name, Multiply: r.Multiply, Threads: 1, Rows: r.rows(n, bandSeconds)}
+		s := Step{Name: r.Name, Multiply: r.Multiply, Threads: 1, Rows: r.rows(n, inBand(bandSeconds))}
 		s.Bytes = r.Traffic(roofline.GEMM{M: int64(s.Rows), N: int64(n), K: int64(n), ElemBytes: 4}).Bytes(4)
 		switch {
 		case r.Name == "gonum":
