@@ -355,7 +355,7 @@ func TestDoubtAboutShortCalls(t *testing.T) {
 	o = clock.options()
 	o.timer.call = 2e-9
 	for cost, warnings := range map[time.Duration][]string{
-		callMargin*2 - 1: {"a call took 99 ns, and 2 ns of it is the call itself"},
+		callMargin*2 - 1: {"a call took 99 ns, of which 2 ns is what the timing loop adds"},
 		callMargin*2 + 1: nil,
 	} {
 		r, err = Run("short", Work{}, o, func() { clock.work(cost) })

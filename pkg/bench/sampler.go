@@ -423,6 +423,6 @@ func (r *Result) doubt(o Options, shortest time.Duration) {
 			seconds(shortest.Seconds()), seconds(res.Seconds()), 100*float64(res)/float64(shortest))
 	}
 	if r.Min < callMargin*o.timer.call {
-		warn("a call took %s, and %s of it is the call itself: do more work in each call", seconds(r.Min), seconds(o.timer.call))
+		warn("a call took %s, of which %s is what the timing loop adds: do more work in each call", seconds(r.Min), seconds(o.timer.call))
 	}
 }

@@ -201,6 +201,24 @@ func Decode(mine machine.Machine, size int, rows []int, o bench.Options) (Ladder
 	return l.time(o, cases)
 }
 
+// cachedSide is the side of the weights of [Cached]: 256 KiB in float32.
+const cachedSide = 256
+
+// Cached times the multiply of [Decode] on one core, with weights of 256×256 elements
+// that stay in a cache: what the kernel costs where nothing has to be waited for.
+func Cached(mine machine.Machine, rows []int, o bench.Options) (Ladder, error) {
+	isa := matmul.ISAs()[0]
+	multiply, err := matmul.New[float32](matmul.Threads(1), matmul.Tuned(mine.TuningFor(isa)))
+	if err != nil {
+		return Ladder{}, err
+	}
+	var steps []Step
+	for _, m := range rows {
+		steps = append(steps, Step{Name: fmt.Sprintf("m = %d", m), Multiply: multiply, Threads: 1, Rows: m})
+	}
+	return Time(mine, cachedSide, o, steps...)
+}
+
 // under returns a ladder without results under a machine's roofs.
 func under(mine machine.Machine) (l Ladder, err error) {
 	l = Ladder{Host: machine.ReadHost(), Machine: mine, ISA: matmul.ISAs()[0]}
