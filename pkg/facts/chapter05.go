@@ -65,11 +65,23 @@ func chapter05(f *Group) {
 	f.add("sliver_kib", float64(s*sliver.FastElems())/kib, "sliver_sums_kib", float64(sums)/kib)
 	f.add("a100_sm_kib", (a100L1+a100Registers)/kib, "a100_shared_kib", a100Shared/kib)
 	f.add("a100_shared_and_registers_kib", (a100Shared+a100Registers)/kib)
+	double := fewestElements(roofline.Square(2*size, s), ridge)
+	sums = 2*(double.BM+double.BN) + 4*double.BM*double.BN
+	f.add("double_sliver_rows", double.BM, "double_sliver_columns", double.BN, "double_sums_kib", float64(sums)/kib)
 
 	int8 := chips.Named(chip.Name).Machine("INT8")
 	f.add("int8_peak_tops", int8.Peak/1e12, "int8_ridge", int8.Ridge())
 	f.add("int8_tile", tiling.RidgeTile(size, int8.ElemBytes, int8.Ridge()))
 	f.add("int8_bytes", tiling.FastBytes(exact, int8.ElemBytes))
+	f.add("one_byte_tile", tiling.RidgeTile(size, 1, ridge))
+	// FP16 activations and C, weights of one byte: each tile of A brings twice the
+	// bytes of a tile of B, so the loads count for 3/2 bytes an element.
+	mixed := int64(1)
+	for t := tiling.Tiled(roofline.Square(size, s), mixed); float64(t.FLOPs) < ridge*float64(3*t.Loads/2+2*t.Stores); {
+		mixed++
+		t = tiling.Tiled(roofline.Square(size, s), mixed)
+	}
+	f.add("mixed_tile", mixed)
 	f.add("tiles_before_rounding", (2*size/(float64(s)*ridge)-1)/2)
 
 	f.add("no_answer_n", 256, "q1_b", 100, "q1_bytes", tiling.FastBytes(100, s))
