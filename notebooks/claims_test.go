@@ -41,6 +41,11 @@ func under(what string, a, b, factor float64) error {
 	return nil
 }
 
+// between says what is wrong unless a is from least to most times b.
+func between(what string, a, b, least, most float64) error {
+	return errors.Join(over(what, a, b, least), under(what, a, b, most))
+}
+
 // values reads cells of a table, and keeps the first error.
 type values struct {
 	s   *shown
@@ -124,7 +129,7 @@ const weightsMiB = 64 // a matrix of 4096×4096 float32
 var claims = map[string]claim{
 	// 07
 	"samples.lines": {
-		says:  "No sample lies below the lower line, and half of them lie between the two lines.",
+		says:  "The lower line stands at the fastest sample, the upper one at the median.",
 		cells: []string{"samples-of-one-multiply"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
@@ -142,61 +147,46 @@ var claims = map[string]claim{
 			return nil
 		},
 	},
-	"samples.upward": {
-		says:  "Where samples differ by more than a tenth, the scatter goes upwards: the slowest lies farther from the upper line than the fastest does.",
-		cells: []string{"samples-of-one-multiply"},
-		holds: func(s *shown, _ map[string]*shown) error {
-			v := &values{s: s}
-			x := slices.Sorted(slices.Values(v.column("samples")))
-			median := x[len(x)/2]
-			if x[len(x)-1] <= 1.1*x[0] {
-				return v.err
-			}
-			return errors.Join(v.err, over("slowest above the median, fastest below it", x[len(x)-1]-median, median-x[0], 1))
-		},
-	},
 	"levels.fall": {
-		says:  "Farther from the core, from each level to the next, the roof falls and the ridge point moves to the right.",
+		says:  "From the nearest cache of one core to the last level the roof falls to a fifth or less, and the ridge point moves to the right by as much.",
 		cells: []string{"measure-your-roofs"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
 			threads, roof, ridge := v.column("threads"), v.column("roof"), v.column("ridge")
-			err := v.err
-			for i := 1; i < len(roof) && err == nil; i++ {
-				if threads[i] == threads[i-1] {
-					err = errors.Join(over(s.Rows[i][0]+": the roof before", roof[i-1], roof[i], 1.001), over(s.Rows[i][0]+": ridge point", ridge[i], ridge[i-1], 1.001))
-				}
+			if v.err != nil {
+				return v.err
 			}
-			return err
+			last := 0 // level of one core
+			for last+1 < len(threads) && threads[last+1] == 1 {
+				last++
+			}
+			fall := roof[0] / roof[last]
+			return errors.Join(over("roofs of the first level and the last", fall, 5, 1), between("ridge points, and roofs", ridge[last]/ridge[0], fall, 0.99, 1.01))
 		},
 	},
 	"onecore.plain": {
-		says:  "Everything that is written in plain Go stays below a tenth of the peak; the widest instructions bring ten times as much.",
+		says:  "The best of what is written in plain Go reaches two to six percent of the peak; the widest instructions reach two thirds of it or more.",
 		cells: []string{"roofs-of-one-core"},
 		holds: rungs(func(v *values, rate, _ func(string) float64) error {
 			peak := peakOfOne(v)
-			return errors.Join(under("loops", rate("loops"), peak, 0.1), under("reordered", rate("reordered"), peak, 0.1),
-				under("tiled", rate("tiled"), peak, 0.1), under("packed", rate("packed"), peak, 0.1), over("simd and packed", rate("simd"), rate("packed"), 10))
-		}),
-	},
-	"onecore.column": {
-		says:  "All these multiplies do the same work with the same minimal traffic, so their dots stand above each other.",
-		cells: []string{"roofs-of-one-core"},
-		holds: rungs(func(_ *values, _, intensity func(string) float64) error {
-			return errors.Join(over("loops and simd", intensity("loops"), intensity("simd"), 1), under("loops and simd", intensity("loops"), intensity("simd"), 1))
+			plain := max(rate("loops"), rate("reordered"), rate("tiled"), rate("packed"))
+			return errors.Join(between("plain Go", plain, peak, 0.02, 0.06), over("simd", rate("simd"), peak, 2.0/3))
 		}),
 	},
 	"five.reuse": {
-		says:  "The large multiply, which reuses its numbers, does more FLOPs in a second than the matrix–vector multiply, which cannot.",
+		says:  "Thread for thread, the large multiply, which reuses its numbers, does more FLOPs in a second than the matrix–vector multiply, which cannot.",
 		cells: []string{"five-rates"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
-			r := v.column("rate")
-			return errors.Join(v.err, over("large multiply and M·x", r[2], r[len(r)-2], 1.001))
+			r, threads := v.column("rate"), v.column("threads")
+			if v.err != nil {
+				return v.err
+			}
+			return over("large multiply and M·x, for each thread", r[2]/threads[2], r[3]/threads[3], 1.05)
 		},
 	},
 	"five.reads": {
-		says:  "But the matrix–vector multiply does not read as fast as one core can.",
+		says:  "But the matrix–vector multiply reads less than half as fast as one core can.",
 		cells: []string{"five-rates"},
 		holds: func(s *shown, all map[string]*shown) error {
 			v, levels := &values{s: s}, &values{s: all["measure-your-roofs"]}
@@ -210,115 +200,131 @@ var claims = map[string]claim{
 					memory = roof[i]
 				}
 			}
-			return errors.Join(v.err, levels.err, under("M·x and the memory's roof of one core, GB/s", r[len(r)-1], memory, 0.9))
+			return errors.Join(v.err, levels.err, under("M·x and the memory's roof of one core, GB/s", r[len(r)-1], memory, 0.5))
 		},
 	},
 	"a100.right": {
-		says:  "The A100 has the higher roof on both sides, but its lead in arithmetic is several times its lead in bandwidth, so its ridge point lies far to the right.",
+		says:  "The A100 has the higher roof on both sides, but its lead in arithmetic is more than ten times its lead in bandwidth, and by as much its ridge point lies farther to the right.",
 		cells: []string{"beside-the-a100"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
 			ridge, peak := v.column("arithmetic intensity"), v.column("performance")
-			return errors.Join(v.err, over("peaks", peak[1], peak[0], 1), over("bandwidths", peak[1]/ridge[1], peak[0]/ridge[0], 1), over("ridge points", ridge[1], ridge[0], 3))
+			return errors.Join(v.err, over("peaks", peak[1], peak[0], 1), over("bandwidths", peak[1]/ridge[1], peak[0]/ridge[0], 1), over("ridge points", ridge[1], ridge[0], 10))
 		},
 	},
 
 	// 08
 	"rungs.order": {
-		says:  "Reordering the loops makes them more than twice as fast, although it only halves their traffic in the model.",
-		cells: []string{"less-traffic", "whole-ladder"},
-		holds: rungs(func(_ *values, rate, _ func(string) float64) error {
-			return over("reordered and loops", rate("reordered"), rate("loops"), 2)
+		says:  "Reordering the loops makes them more than five times as fast, although it only halves their traffic in the model.",
+		cells: []string{"less-traffic"},
+		holds: rungs(func(_ *values, rate, intensity func(string) float64) error {
+			return errors.Join(over("reordered and loops", rate("reordered"), rate("loops"), 5), between("intensities", intensity("reordered"), intensity("loops"), 1.99, 2))
 		}),
 	},
 	"rungs.tiles": {
-		says:  "The tiles carry the dot far to the right, but no higher.",
+		says:  "The tiles carry the dot thirty times as far to the right, and gain half as much again at most.",
 		cells: []string{"less-traffic", "whole-ladder"},
 		holds: rungs(func(_ *values, rate, intensity func(string) float64) error {
-			return errors.Join(over("intensity, tiled and reordered", intensity("tiled"), intensity("reordered"), 20), under("tiled and reordered", rate("tiled"), rate("reordered"), 1))
+			return errors.Join(over("intensity, tiled and reordered", intensity("tiled"), intensity("reordered"), 30), under("tiled and reordered", rate("tiled"), rate("reordered"), 1.5))
 		}),
 	},
 	"rungs.packed": {
-		says:  "In plain Go, packing still leaves the dot below a tenth of the peak of one core.",
+		says:  "In plain Go, packing still leaves the dot below a twentieth of the peak of one core.",
 		cells: []string{"into-registers", "whole-ladder"},
 		holds: rungs(func(v *values, rate, _ func(string) float64) error {
-			return under("packed", rate("packed"), peakOfOne(v), 0.1)
+			return under("packed", rate("packed"), peakOfOne(v), 0.05)
 		}),
 	},
 	"rungs.simd": {
-		says:  "The SIMD kernel lifts it more than tenfold.",
+		says:  "The SIMD kernel lifts it more than fifteenfold.",
 		cells: []string{"into-registers", "whole-ladder"},
 		holds: rungs(func(_ *values, rate, _ func(string) float64) error {
-			return over("simd and packed", rate("simd"), rate("packed"), 10)
+			return over("simd and packed", rate("simd"), rate("packed"), 15)
 		}),
 	},
 	"rungs.right": {
 		says:  "It moves to the right as well: its blocks are wider, and its band of rows is higher.",
 		cells: []string{"into-registers", "whole-ladder"},
 		holds: rungs(func(_ *values, _, intensity func(string) float64) error {
-			return over("intensity, simd and packed", intensity("simd"), intensity("packed"), 1.05)
+			return over("intensity, simd and packed", intensity("simd"), intensity("packed"), 1.5)
 		}),
 	},
 	"rungs.cores": {
-		says:  "Two or more cores together are faster than one, as long as other programs leave them alone.",
+		says:  "Two cores together are at least seven tenths faster than one, as long as other programs leave them alone.",
 		cells: []string{"all-cores", "whole-ladder"},
 		holds: func(s *shown, _ map[string]*shown) error {
-			if s.threads() == 1 || strings.Contains(s.Doubts, "other programs took") {
+			if s.threads() != 2 || strings.Contains(s.Doubts+s.Note, "other program") {
 				return nil // as the sentence says
 			}
 			v := &values{s: s}
 			_, all := v.rung("parallel")
 			_, one := v.rung("simd")
-			return errors.Join(v.err, over("parallel and simd", all, one, 1.2))
+			return errors.Join(v.err, over("parallel and simd", all, one, 1.7))
 		},
 	},
 	"rungs.library": {
-		says:  "The library, whose tiles are not packed and whose vectors are short, stays at less than half of their rate.",
+		says:  "The library, whose tiles are not packed and whose vectors are short, stays below a seventh of their rate.",
 		cells: []string{"all-cores", "whole-ladder"},
 		holds: rungs(func(_ *values, rate, _ func(string) float64) error {
-			return over("parallel and gonum", rate("parallel"), rate("gonum"), 2)
+			return over("parallel and gonum", rate("parallel"), rate("gonum"), 7)
 		}),
 	},
 	"ladder.shape": {
-		says:  "From the second rung to the fourth the ladder goes far to the right and gains half as much again at most; then it goes up, and one step gains more than a factor of ten.",
+		says:  "From the second rung to the fourth the ladder goes thirty times as far to the right, and its rate changes by less than half, up or down; then it goes up, and one step gains more than a factor of fifteen.",
 		cells: []string{"whole-ladder"},
 		holds: rungs(func(_ *values, rate, intensity func(string) float64) error {
-			return errors.Join(over("intensity, packed and reordered", intensity("packed"), intensity("reordered"), 20), under("packed and reordered", rate("packed"), rate("reordered"), 1.5), over("simd and packed", rate("simd"), rate("packed"), 10))
+			return errors.Join(over("intensity, packed and reordered", intensity("packed"), intensity("reordered"), 30), between("packed and reordered", rate("packed"), rate("reordered"), 0.5, 1.5), over("simd and packed", rate("simd"), rate("packed"), 15))
+		}),
+	},
+	"ladder.packed": {
+		says:  "Packing alone ends between a third below the tiles and two thirds above, by processor.",
+		cells: []string{"whole-ladder"},
+		holds: rungs(func(_ *values, rate, _ func(string) float64) error {
+			return between("packed and tiled", rate("packed"), rate("tiled"), 2.0/3, 5.0/3)
 		}),
 	},
 
 	"tiling.right": {
-		says:  "The blocks carry the dots far to the right.",
+		says:  "The blocks carry the dots more than ten times as far to the right.",
 		cells: []string{"tiling-wins"},
 		holds: rungs(func(_ *values, _, intensity func(string) float64) error {
-			return errors.Join(over("one core", intensity("blocks on one"), intensity("no blocks on one"), 5), over("all cores", intensity("blocks on all"), intensity("no blocks on all"), 5))
+			return errors.Join(over("one core", intensity("blocks on one"), intensity("no blocks on one"), 10), over("all cores", intensity("blocks on all"), intensity("no blocks on all"), 10))
 		}),
 	},
 	"tiling.wins": {
-		says:  "Where B does not fit in the last-level cache they also lift them, by more than half, on one core and on all.",
+		says:  "Where B does not fit in the last-level cache they also lift them, to nearly twice the rate or more, on one core and on all.",
 		cells: []string{"tiling-wins"},
-		holds: func(s *shown, all map[string]*shown) error {
+		holds: func(s *shown, _ map[string]*shown) error {
 			if !s.beyondL3(weightsMiB) {
 				return nil
 			}
-			return rungs(func(_ *values, rate, _ func(string) float64) error {
-				return errors.Join(over("one core", rate("blocks on one"), rate("no blocks on one"), 1.5), over("all cores", rate("blocks on all"), rate("no blocks on all"), 1.5))
-			})(s, all)
+			v := &values{s: s}
+			return errors.Join(over("one core", v.gain("one core"), 1, 1.9), over("all cores", v.gain("all cores"), 1, 1.9), v.err)
+		},
+	},
+	"tiling.delay": {
+		says:  "So without blocks one core uses less than two thirds of the bandwidth that its roof allows.",
+		cells: []string{"tiling-wins"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			intensity, rate := v.rung("no blocks on one core")
+			ridge, peak := v.rung(s.Rows[0][0]) // the roof of one core stands first
+			return errors.Join(under("bandwidth and roof", rate/intensity, peak/ridge, 2.0/3), v.err)
 		},
 	},
 	"half.less": {
-		says:  "Where the last-level cache holds that B, the blocks win less than before, since what they save is then traffic of a cache and no longer traffic of the memory.",
+		says:  "Where the last-level cache holds this B, and not the larger one before, the blocks win a quarter at most.",
 		cells: []string{"tiling-wins-halved"},
-		holds: func(s *shown, all map[string]*shown) error {
-			v, full := &values{s: s}, &values{s: all["tiling-wins"]}
-			if s.beyondL3(weightsMiB / 4) {
+		holds: func(s *shown, _ map[string]*shown) error {
+			if s.beyondL3(weightsMiB/4) || !s.beyondL3(weightsMiB) {
 				return nil
 			}
-			return errors.Join(under("one core, halved and before", v.gain("one core"), full.gain("one core"), 1), under("all cores, halved and before", v.gain("all cores"), full.gain("all cores"), 1), v.err, full.err)
+			v := &values{s: s}
+			return errors.Join(under("one core", v.gain("one core"), 1, 1.25), under("all cores", v.gain("all cores"), 1, 1.25), v.err)
 		},
 	},
 	"half.free": {
-		says:  "Even then they lose nothing.",
+		says:  "In no run do they lose.",
 		cells: []string{"tiling-wins-halved"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
@@ -327,7 +333,7 @@ var claims = map[string]claim{
 		},
 	},
 	"recorded.wins": {
-		says:  "In each of these runs the kernel with blocks is faster by a third or more.",
+		says:  "In each of these runs the kernel with blocks is faster by a quarter or more.",
 		cells: []string{"tiling-wins-recorded"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
@@ -336,60 +342,69 @@ var claims = map[string]claim{
 			if len(gains) != 2*len(kept) {
 				return fmt.Errorf("%d factors for %d runs (%w)", len(gains), len(kept), err)
 			}
-			return errors.Join(v.err, over("the least factor", slices.Min(gains), 1, 4.0/3))
+			return errors.Join(v.err, over("the least factor", slices.Min(gains), 1, 1.25))
+		},
+	},
+	"recorded.varies": {
+		says:  "On all cores the largest gain is more than twice the least: the delay grows with whatever else uses the memory.",
+		cells: []string{"tiling-wins-recorded"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			all := v.column("all cores")
+			return errors.Join(v.err, over("largest and least gain", slices.Max(all), slices.Min(all), 2))
 		},
 	},
 	"recorded.fits": {
-		says:  "That is so even where the last-level cache could hold all three matrices, as that of the Xeon could.",
+		says:  "Even where the last-level cache could hold all three matrices, as that of the Xeon could, blocks win a fifth or more on one core.",
 		cells: []string{"tiling-wins"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
 			if s.beyondL3(3 * weightsMiB) {
 				return nil
 			}
-			return errors.Join(over("one core", v.gain("one core"), 1, 4.0/3), over("all cores", v.gain("all cores"), 1, 4.0/3), v.err)
+			return errors.Join(over("one core", v.gain("one core"), 1, 1.2), v.err)
 		},
 	},
 	"two.plain": {
-		says:  "The plain kernel hardly feels the blocks: they change its rate by less than a third, either way.",
+		says:  "The plain kernel feels little of the blocks: they change its rate by less than half, either way.",
 		cells: []string{"two-by-two"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
 			with, without := v.at("plain with blocks", "rate"), v.at("plain without blocks", "rate")
-			return errors.Join(v.err, under("with blocks and without", with, without, 4.0/3), over("with blocks and without", with, without, 2.0/3))
+			return errors.Join(v.err, between("with blocks and without", with, without, 2.0/3, 1.5))
+		},
+	},
+	"two.vectors": {
+		says:  "Vectors alone bring more than tenfold.",
+		cells: []string{"two-by-two"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			return errors.Join(over("SIMD and plain, without blocks", v.at("SIMD without blocks", "rate"), v.at("plain without blocks", "rate"), 10), v.err)
 		},
 	},
 	"two.simd": {
-		says:  "The SIMD kernel without blocks loses a third or more of what it has with them, wherever B does not fit in the last-level cache.",
+		says:  "Blocks on top of them bring a fifth or more again, and far more where B is far away.",
 		cells: []string{"two-by-two"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
-			with, without := v.at("SIMD with blocks", "rate"), v.at("SIMD without blocks", "rate")
-			if v.err != nil || !s.beyondL3(weightsMiB) {
-				return v.err
+			least := 1.2
+			if s.beyondL3(weightsMiB) {
+				least = 1.9
 			}
-			return under("without blocks and with", without, with, 2.0/3)
-		},
-	},
-	"two.both": {
-		says:  "Vectors and blocks together run at more than ten times the plain rate.",
-		cells: []string{"two-by-two"},
-		holds: func(s *shown, _ map[string]*shown) error {
-			v := &values{s: s}
-			return errors.Join(over("SIMD with blocks and plain with blocks", v.at("SIMD with blocks", "rate"), v.at("plain with blocks", "rate"), 10), v.err)
+			return errors.Join(over("SIMD with blocks and without", v.at("SIMD with blocks", "rate"), v.at("SIMD without blocks", "rate"), least), v.err)
 		},
 	},
 	"sizes.small": {
-		says:  "The smallest blocks are too small: each panel of A is used for a few columns only.",
+		says:  "The smallest blocks lose a fifth of the best rate or more: each panel of A is used for a few columns only.",
 		cells: []string{"block-sizes"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
 			rate := v.column("SIMD kernel")
-			return errors.Join(v.err, under("the smallest block and the best", rate[0], slices.Max(rate), 0.85))
+			return errors.Join(v.err, under("the smallest block and the best", rate[0], slices.Max(rate), 0.8))
 		},
 	},
 	"sizes.large": {
-		says:  "The largest block loses a third of the best rate or more, wherever B does not fit in the last-level cache.",
+		says:  "The largest block loses half of it or more, wherever B does not fit in the last-level cache.",
 		cells: []string{"block-sizes"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
@@ -397,7 +412,7 @@ var claims = map[string]claim{
 			if v.err != nil || !s.beyondL3(weightsMiB) {
 				return v.err
 			}
-			return under("the largest block and the best", rate[len(rate)-1], slices.Max(rate), 2.0/3)
+			return under("the largest block and the best", rate[len(rate)-1], slices.Max(rate), 0.5)
 		},
 	},
 	"sizes.best": {
@@ -414,6 +429,15 @@ var claims = map[string]claim{
 				return fmt.Errorf("the best block is %v wide: the first or the last", side[best])
 			}
 			return under("the best block and the mark of L3", side[best], s.Marks[1].At, 1)
+		},
+	},
+	"sizes.flat": {
+		says:  "Round it the curve is flat: the two best widths differ by less than a tenth, so the cautious rule of the table costs little.",
+		cells: []string{"block-sizes"},
+		holds: func(s *shown, _ map[string]*shown) error {
+			v := &values{s: s}
+			rate := slices.Sorted(slices.Values(v.column("SIMD kernel")))
+			return errors.Join(over("the second best and the best", rate[len(rate)-2], rate[len(rate)-1], 0.9), v.err)
 		},
 	},
 
