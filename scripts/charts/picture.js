@@ -409,7 +409,7 @@
     const label = { along: a, text: a.text, color: ink(a.series), x: (x0 + x1) / 2, y: (y0 + y1) / 2 };
     if (Math.abs(y0 - y1) < 1) {
       const folded = a.text.replace(/, (?=[^,]*$)/, ",\n");
-      const spots = (text) => [1, -1].flatMap((up) => [4, 28, 52].map((dx) => ({ dx: -dx, dy: -up * (lines(text) * TEXT * LINE_HEIGHT / 2 + 4), align: "right", text })));
+      const spots = (text) => [1, -1].flatMap((up) => [4, 28, 52, 76, 100].map((dx) => ({ dx: -dx, dy: -up * (lines(text) * TEXT * LINE_HEIGHT / 2 + 4), align: "right", text })));
       return { ...label, x: x1, spots: wide(a.text, TEXT) < x1 - x0 - 4 ? [...spots(a.text), ...spots(folded)] : [...spots(folded), ...spots(a.text)] };
     }
     const angle = Math.atan2(y0 - y1, x1 - x0), off = 0.9 * TEXT;
