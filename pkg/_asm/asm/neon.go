@@ -13,6 +13,7 @@ import (
 // and steps on, and no masks.
 type NEON struct {
 	text, stubs bytes.Buffer
+	args        map[string]int // where the arguments of the function lie
 }
 
 // NEONBytes is the size of a vector.
@@ -26,10 +27,23 @@ func (g *NEON) Line(format string, args ...any) {
 // Label adds a place to jump to.
 func (g *NEON) Label(name string) { fmt.Fprintf(&g.text, "\n%s:\n", name) }
 
-// Function begins a function with so many bytes of arguments and results. A tab
-// at the beginning of a line of doc makes it code.
-func (g *NEON) Function(name, signature string, frame int, doc ...string) {
-	for _, d := range doc {
+// Function begins a function of integers, pointers and truth values, each with its
+// type. Its doc goes on from its name; a tab at the beginning of a line makes it code.
+func (g *NEON) Function(name, signature string, doc ...string) {
+	g.args = map[string]int{}
+	frame := 0
+	for _, arg := range strings.Split(strings.Trim(signature, "()"), ", ") {
+		arg, typ, _ := strings.Cut(arg, " ")
+		if typ == "bool" {
+			g.args[arg] = frame
+			frame++
+			continue
+		}
+		frame = (frame + 7) / 8 * 8
+		g.args[arg] = frame
+		frame += 8
+	}
+	for _, d := range sentence(name, doc) {
 		if d != "" && !strings.HasPrefix(d, "\t") {
 			d = " " + d
 		}
@@ -40,6 +54,49 @@ func (g *NEON) Function(name, signature string, frame int, doc ...string) {
 	}
 	fmt.Fprintf(&g.stubs, "func %s%s\n\n", name, signature)
 	fmt.Fprintf(&g.text, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $0-%d\n", name, signature, name, frame)
+}
+
+// Args loads the arguments of these names, integers or pointers, into registers.
+func (g *NEON) Args(names string, to ...string) {
+	for i, name := range fields(names, len(to)) {
+		g.Line("MOVD %s+%d(FP), %s", name, g.args[name], to[i])
+	}
+}
+
+// Truth loads a truth value.
+func (g *NEON) Truth(name, to string) { g.Line("MOVBU %s+%d(FP), %s", name, g.args[name], to) }
+
+// Choose jumps to the label, which the value ends, of that one of the values which
+// r holds: the last if it is none of the others.
+func (g *NEON) Choose(r, label string, values ...int) {
+	last := len(values) - 1
+	for _, v := range values[:last] {
+		g.Line("CMP $%d, %s", v, r)
+		g.Line("BEQ %s%d", label, v)
+	}
+	g.Line("B %s%d", label, values[last])
+}
+
+// Repeat goes back to the label until it has counted left down to 0.
+func (g *NEON) Repeat(left, label string) {
+	g.Line("SUBS $1, %s, %s", left, left)
+	g.Line("BNE %s", label)
+}
+
+// Zero clears n vectors from the first on.
+func (g *NEON) Zero(first, n int) {
+	for v := first; v < first+n; v++ {
+		g.Line("VEOR V%d.B16, V%d.B16, V%d.B16", v, v, v)
+	}
+}
+
+// Vectors is the list of n vectors from the first on.
+func Vectors(first, n int, arrangement string) string {
+	var all []string
+	for v := first; v < first+n; v++ {
+		all = append(all, fmt.Sprintf("V%d.%s", v, arrangement))
+	}
+	return "[" + strings.Join(all, ", ") + "]"
 }
 
 // Write writes the file name.s of a package, and name.go.

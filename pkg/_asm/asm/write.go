@@ -5,11 +5,7 @@ package asm
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-
-	"github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/pass"
-	"github.com/mmcloughlin/avo/printer"
+	"strings"
 )
 
 // Main ends the generator of a package. Its only argument is the folder to
@@ -31,33 +27,16 @@ func Main(all ...func(folder string) error) {
 // generator is what generated files of a package name as their origin.
 func generator(pkg string) string { return "pkg/_asm/" + pkg }
 
-// AMD64 returns what writes the file name.s of a package, with what generate
-// puts into it, and name.go.
-func AMD64(pkg, name string, generate func(*build.Context)) func(folder string) error {
-	return func(folder string) error {
-		c := build.NewContext()
-		c.ConstraintExpr("!noasm")
-		generate(c)
-		f, err := c.Result()
-		if err != nil {
-			return err
-		}
-		if err := pass.Compile.Execute(f); err != nil {
-			return err
-		}
-		cfg := printer.Config{Name: generator(pkg), Pkg: pkg}
-		for _, o := range []struct {
-			suffix string
-			p      printer.Printer
-		}{{".s", printer.NewGoAsm(cfg)}, {".go", printer.NewStubs(cfg)}} {
-			text, err := o.p.Print(f)
-			if err != nil {
-				return err
-			}
-			if err := os.WriteFile(filepath.Join(folder, name+o.suffix), text, 0o644); err != nil {
-				return err
-			}
-		}
-		return nil
+// sentence returns a doc with the name that it goes on from.
+func sentence(name string, doc []string) []string {
+	return append([]string{name + " " + doc[0]}, doc[1:]...)
+}
+
+// fields returns the n names in a text.
+func fields(names string, n int) []string {
+	all := strings.Fields(names)
+	if len(all) != n {
+		panic(fmt.Sprintf("%d registers for the arguments %q", n, names))
 	}
+	return all
 }

@@ -7,9 +7,8 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
-	"github.com/mmcloughlin/avo/attr"
-	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -18,8 +17,8 @@ import (
 
 func main() {
 	file := func(name string, i *asm.ISA) func(string) error {
-		return asm.AMD64("llama", name, func(c *build.Context) {
-			g := &gen{Context: c, isa: i, tables: map[float32]operand.Mem{}}
+		return asm.AMD64("llama", name, func(file *asm.Gen) {
+			g := &gen{file, i, map[float32]int{}}
 			g.rmsNorm()
 			g.swiGLU()
 			g.largest()
@@ -34,18 +33,13 @@ func main() {
 // A gen writes the functions for one instruction set. All go over n numbers, whole
 // vectors of them, at least one.
 type gen struct {
-	*build.Context
-	isa    *asm.ISA
-	tables map[float32]operand.Mem
+	*asm.Gen
+	isa       *asm.ISA
+	constants map[float32]int // in the order of their use
 }
 
 func (g *gen) begin(name, signature string) {
-	name += g.isa.Name
-	g.Function(name)
-	g.Attributes(attr.NOSPLIT)
-	g.Pragma("noescape")
-	g.SignatureExpr("func(n int, " + signature)
-	g.Doc(fmt.Sprintf("%s is %s, for n numbers: whole vectors, at least one.", name, name[:len(name)-len(g.isa.Name)]))
+	g.Begin(name+g.isa.Name, "(n int, "+signature, "is "+name+", for n numbers: whole vectors, at least one.")
 }
 
 // lanes is how many numbers a vector has.
@@ -53,16 +47,10 @@ func (g *gen) lanes() int { return g.isa.Bytes / 4 }
 
 // constant returns a vector of a number, in memory.
 func (g *gen) constant(v float32) operand.Mem {
-	if m, ok := g.tables[v]; ok {
-		return m
+	if _, ok := g.constants[v]; !ok {
+		g.constants[v] = len(g.constants)
 	}
-	m := g.StaticGlobal(fmt.Sprintf("c%d", len(g.tables)))
-	g.DataAttributes(attr.RODATA | attr.NOPTR)
-	for range g.lanes() {
-		g.AppendDatum(operand.U32(math.Float32bits(v)))
-	}
-	g.tables[v] = m
-	return m
+	return g.Table(fmt.Sprint("c", g.constants[v]), slices.Repeat([]uint32{math.Float32bits(v)}, g.lanes())...)
 }
 
 func (g *gen) zero(v reg.VecPhysical) { g.VPXOR(v.AsX(), v.AsX(), v.AsX()) }
@@ -92,11 +80,6 @@ func (g *gen) across(v, t reg.VecPhysical, with func(x, y reg.Register)) {
 	}
 }
 
-func (g *gen) end() {
-	g.VZEROUPPER()
-	g.RET()
-}
-
 // exp turns x into e^x as the Go function does: r, p and t are spoilt.
 func (g *gen) exp(x, r, p, t reg.VecPhysical) {
 	const round = 3 << 22
@@ -124,8 +107,7 @@ func (g *gen) rmsNorm() {
 	left, dst, x, scale, at := reg.RAX, reg.RBX, reg.RCX, reg.RDX, reg.RSI
 	R := g.isa.Regs
 	v, sum, t, count := R[0], R[1], R[2], R[3]
-	g.Load(g.Param("n"), left)
-	g.Load(g.Param("x"), x)
+	g.Args("n x", left, x)
 	g.zero(sum)
 	g.VCVTSI2SSQ(left, sum.AsX(), count.AsX())
 	g.MOVQ(x, at)
@@ -135,21 +117,19 @@ func (g *gen) rmsNorm() {
 	}, at)
 	g.across(sum, t, func(x, y reg.Register) { g.VADDPS(x, y, y) })
 	g.VDIVSS(count.AsX(), sum.AsX(), sum.AsX())
-	g.Load(g.Param("eps"), t.AsX())
+	g.Args("eps", t.AsX())
 	g.VADDSS(t.AsX(), sum.AsX(), sum.AsX())
 	g.VSQRTSS(sum.AsX(), sum.AsX(), sum.AsX())
 	g.VMOVSS(g.constant(1), t.AsX())
 	g.VDIVSS(sum.AsX(), t.AsX(), sum.AsX())
 	g.VBROADCASTSS(sum.AsX(), sum)
-	g.Load(g.Param("n"), left)
-	g.Load(g.Param("dst"), dst)
-	g.Load(g.Param("scale"), scale)
+	g.Args("n dst scale", left, dst, scale)
 	g.loop("scale", left, func() {
 		g.VMULPS(operand.Mem{Base: x}, sum, v)
 		g.VMULPS(operand.Mem{Base: scale}, v, v)
 		g.VMOVUPS(v, operand.Mem{Base: dst})
 	}, x, scale, dst)
-	g.end()
+	g.End()
 }
 
 func (g *gen) swiGLU() {
@@ -157,9 +137,7 @@ func (g *gen) swiGLU() {
 	left, gate, up := reg.RAX, reg.RBX, reg.RCX
 	R := g.isa.Regs
 	x, v := R[0], R[4]
-	g.Load(g.Param("n"), left)
-	g.Load(g.Param("gate"), gate)
-	g.Load(g.Param("up"), up)
+	g.Args("n gate up", left, gate, up)
 	g.loop("loop", left, func() {
 		g.VMOVUPS(operand.Mem{Base: gate}, v)
 		g.VXORPS(x, x, x)
@@ -171,20 +149,19 @@ func (g *gen) swiGLU() {
 		g.VMULPS(operand.Mem{Base: up}, v, v)
 		g.VMOVUPS(v, operand.Mem{Base: gate})
 	}, gate, up)
-	g.end()
+	g.End()
 }
 
 func (g *gen) largest() {
 	g.begin("largest", "x *float32) float32")
 	left, x := reg.RAX, reg.RBX
 	top, t := g.isa.Regs[0], g.isa.Regs[1]
-	g.Load(g.Param("n"), left)
-	g.Load(g.Param("x"), x)
+	g.Args("n x", left, x)
 	g.VMOVUPS(operand.Mem{Base: x}, top)
 	g.loop("loop", left, func() { g.VMAXPS(operand.Mem{Base: x}, top, top) }, x)
 	g.across(top, t, func(x, y reg.Register) { g.VMAXPS(x, y, y) })
 	g.Store(top.AsX(), g.ReturnIndex(0))
-	g.end()
+	g.End()
 }
 
 func (g *gen) expSum() {
@@ -192,9 +169,7 @@ func (g *gen) expSum() {
 	left, p := reg.RAX, reg.RBX
 	R := g.isa.Regs
 	x, sum, top := R[0], R[4], R[5]
-	g.Load(g.Param("n"), left)
-	g.Load(g.Param("x"), p)
-	g.Load(g.Param("top"), top.AsX())
+	g.Args("n x top", left, p, top.AsX())
 	g.VBROADCASTSS(top.AsX(), top)
 	g.zero(sum)
 	g.loop("loop", left, func() {
@@ -207,24 +182,21 @@ func (g *gen) expSum() {
 	}, p)
 	g.across(sum, x, func(x, y reg.Register) { g.VADDPS(x, y, y) })
 	g.Store(sum.AsX(), g.ReturnIndex(0))
-	g.end()
+	g.End()
 }
 
 func (g *gen) addScaled() {
 	g.begin("addScaled", "dst, x *float32, a float32)")
 	left, dst, x := reg.RAX, reg.RBX, reg.RCX
 	v, a := g.isa.Regs[0], g.isa.Regs[1]
-	g.Load(g.Param("n"), left)
-	g.Load(g.Param("dst"), dst)
-	g.Load(g.Param("x"), x)
-	g.Load(g.Param("a"), a.AsX())
+	g.Args("n dst x a", left, dst, x, a.AsX())
 	g.VBROADCASTSS(a.AsX(), a)
 	g.loop("loop", left, func() {
 		g.VMOVUPS(operand.Mem{Base: dst}, v)
 		g.VFMADD231PS(operand.Mem{Base: x}, a, v)
 		g.VMOVUPS(v, operand.Mem{Base: dst})
 	}, dst, x)
-	g.end()
+	g.End()
 }
 
 func (g *gen) toFloat16s() {
@@ -235,14 +207,12 @@ func (g *gen) toFloat16s() {
 	if g.isa == asm.AVX512 {
 		half = v.AsY()
 	}
-	g.Load(g.Param("n"), left)
-	g.Load(g.Param("dst"), dst)
-	g.Load(g.Param("x"), x)
+	g.Args("n dst x", left, dst, x)
 	g.loop("loop", left, func() {
 		g.VMOVUPS(operand.Mem{Base: x}, v)
 		g.VCVTPS2PH(operand.U8(0), v, half) // to the nearest, ties to even
 		g.VMOVDQU(half, operand.Mem{Base: dst})
 		g.ADDQ(operand.I32(g.isa.Bytes/2), dst)
 	}, x)
-	g.end()
+	g.End()
 }

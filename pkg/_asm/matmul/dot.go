@@ -27,9 +27,7 @@ func (i *isa) dotVecs(rows int) int {
 
 // dot writes y = A·x for a power of two of rows of A, up to dotRows.
 func (f *gen) dot(i *isa, e *asm.Elem) {
-	g := f.begin("dot", i, e)
-	g.SignatureExpr(fmt.Sprintf("func(n int, a *%[1]s, lda int, x *%[1]s, y *%[1]s, ldy int, rows int)", e.GoType))
-	g.Doc(dotDoc(e, i.Name, dotRows)...)
+	g := f.begin(i, e, "dot"+e.Name, "(n int, a *T, lda int, x *T, y *T, ldy int, rows int)", dotDoc(e, dotRows)...)
 	var (
 		a    = rowsOf{reg.RAX, reg.R9, reg.RSI, reg.R10}
 		x    = reg.RBX
@@ -39,31 +37,29 @@ func (f *gen) dot(i *isa, e *asm.Elem) {
 		tmp  = reg.R8
 		rows = reg.R12
 	)
-	g.Load(g.Param("n"), left)
-	g.Load(g.Param("a"), a.first)
-	g.Load(g.Param("lda"), a.lda)
-	g.Load(g.Param("x"), x)
-	g.Load(g.Param("y"), y)
-	g.Load(g.Param("ldy"), ldy)
-	g.Load(g.Param("rows"), rows)
+	g.Args("n a lda x y ldy rows", left, a.first, a.lda, x, y, ldy, rows)
 	g.SHLQ(operand.U8(e.Shift), a.lda)
 	g.SHLQ(operand.U8(e.Shift), ldy)
-	g.LEAQ(operand.Mem{Base: a.lda, Index: a.lda, Scale: 2}, a.lda3)
-	g.LEAQ(operand.Mem{Base: a.first, Index: a.lda, Scale: 4}, a.fifth)
-	for r := dotRows; r > 1; r /= 2 {
-		g.CMPQ(rows, operand.U8(r))
-		g.JEQ(operand.LabelRef(fmt.Sprintf("rows%d", r)))
-	}
-	g.JMP(operand.LabelRef("rows1"))
-	for r := dotRows; r >= 1; r /= 2 {
+	g.reach(a)
+	g.Choose(rows, "rows", halvings(dotRows)...)
+	for _, r := range halvings(dotRows) {
 		g.dotBody(r, a, x, y, left, ldy, tmp)
 	}
 }
 
+// halvings returns n, n/2, … 1.
+func halvings(n int) []int {
+	var all []int
+	for ; n >= 1; n /= 2 {
+		all = append(all, n)
+	}
+	return all
+}
+
 // dotDoc is what is said of y = A·x for a power of two of rows of A, up to so many.
-func dotDoc(e *asm.Elem, isa string, rows int) []string {
+func dotDoc(e *asm.Elem, rows int) []string {
 	return []string{
-		fmt.Sprintf("dot%s%s is dotGo for a power of two of rows up to %d, the sums of every lane added at the end:", e.Name, isa, rows),
+		fmt.Sprintf("is dotGo for a power of two of rows up to %d, the sums of every lane added at the end:", rows),
 		"",
 		"\tfor i := range rows {",
 		fmt.Sprintf("\t\tvar sum %s", e.GoType),
@@ -78,6 +74,24 @@ func dotDoc(e *asm.Elem, isa string, rows int) []string {
 // rowsOf holds the addresses of up to eight rows: of the first, of the fifth,
 // and once and three times the bytes from row to row.
 type rowsOf struct{ first, fifth, lda, lda3 reg.GPPhysical }
+
+// reach sets what the rows beyond the second need, if they are to be reached.
+func (g *gen) reach(a rowsOf) {
+	g.LEAQ(operand.Mem{Base: a.lda, Index: a.lda, Scale: 2}, a.lda3)
+	if a.fifth != nil {
+		g.LEAQ(operand.Mem{Base: a.first, Index: a.lda, Scale: 4}, a.fifth)
+	}
+}
+
+// rowsArg loads two arguments: where rows begin, and the elements, of 1<<shift bytes,
+// from row to row.
+func (g *gen) rowsArg(names string, a rowsOf, shift int) {
+	g.Args(names, a.first, a.lda)
+	if shift > 0 {
+		g.SHLQ(operand.U8(shift), a.lda)
+	}
+	g.reach(a)
+}
 
 // at returns the place so many bytes along row r.
 func (a rowsOf) at(r, bytes int) operand.Mem {
@@ -169,38 +183,28 @@ func (g *vecGen) dotBody(rows int, a rowsOf, x, y, left, ldy, tmp reg.GPPhysical
 			t = sum(r, vecs-1) // added by now, and one of the registers that every instruction has
 		}
 		g.sumLanes(sum(r, 0), t)
-		if g.elem == asm.F32 {
-			g.VMOVSS(sum(r, 0).AsX(), operand.Mem{Base: y})
-		} else {
-			g.VMOVSD(sum(r, 0).AsX(), operand.Mem{Base: y})
-		}
+		by(g.elem, g.VMOVSS, g.VMOVSD)(sum(r, 0).AsX(), operand.Mem{Base: y})
 		if r < rows-1 {
 			g.ADDQ(ldy, y)
 		}
 	}
-	g.VZEROUPPER()
-	g.RET()
+	g.End()
 }
 
 // sumLanes adds all lanes of v into its lowest. It spoils t.
 func (g *vecGen) sumLanes(v, t reg.VecPhysical) {
 	if g.isa == avx512 {
 		g.VEXTRACTF64X4(operand.U8(1), v, t.AsY())
-		if g.elem == asm.F32 {
-			g.VADDPS(t.AsY(), v.AsY(), v.AsY())
-		} else {
-			g.VADDPD(t.AsY(), v.AsY(), v.AsY())
-		}
+		g.addTo(t.AsY(), v.AsY())
 	}
 	g.VEXTRACTF128(operand.U8(1), v.AsY(), t.AsX())
+	g.addTo(t.AsX(), v.AsX())
 	if g.elem == asm.F32 {
-		g.VADDPS(t.AsX(), v.AsX(), v.AsX())
 		g.VMOVHLPS(v.AsX(), v.AsX(), t.AsX())
-		g.VADDPS(t.AsX(), v.AsX(), v.AsX())
+		g.addTo(t.AsX(), v.AsX())
 		g.VMOVSHDUP(v.AsX(), t.AsX())
 		g.VADDSS(t.AsX(), v.AsX(), v.AsX())
 	} else {
-		g.VADDPD(t.AsX(), v.AsX(), v.AsX())
 		g.VPERMILPD(operand.U8(1), v.AsX(), t.AsX())
 		g.VADDSD(t.AsX(), v.AsX(), v.AsX())
 	}

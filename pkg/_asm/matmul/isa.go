@@ -1,7 +1,7 @@
 package main
 
 import (
-	"math"
+	"strings"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
@@ -16,6 +16,16 @@ type isa struct {
 	mr   int // rows of the full tile, two vectors wide
 	tall int // the most rows of a tile one vector wide, which may have fewer
 	few  int // up to so many rows have bodies two vectors wide as well
+}
+
+// fromEnd returns what hands out the registers, the last first.
+func (i *isa) fromEnd() func() reg.VecPhysical {
+	free := i.Regs
+	return func() reg.VecPhysical {
+		last := free[len(free)-1]
+		free = free[:len(free)-1]
+		return last
+	}
 }
 
 // vecs is the width of the tile in vectors.
@@ -36,17 +46,23 @@ type vecGen struct {
 	mask reg.VecPhysical // AVX2 only
 }
 
-// begin begins a function, whose name ends with the element type and the
-// instruction set.
-func (f *gen) begin(name string, i *isa, e *asm.Elem) *vecGen {
+// begin begins a function, whose name ends with the instruction set. T in its
+// signature is the element type.
+func (f *gen) begin(i *isa, e *asm.Elem, name, signature string, doc ...string) *vecGen {
 	g := &vecGen{gen: f, isa: i, elem: e}
 	if i == avx2 {
 		g.mask = i.Regs[len(i.Regs)-1]
 	}
-	g.Function(name + e.Name + i.Name)
-	g.Attributes(attr.NOSPLIT)
-	g.Pragma("noescape")
+	g.Begin(name+i.Name, strings.ReplaceAll(signature, "*T", "*"+e.GoType), doc...)
 	return g
+}
+
+// by returns the instruction for vectors of the element type.
+func by[F any](e *asm.Elem, float32s, float64s F) F {
+	if e == asm.F32 {
+		return float32s
+	}
+	return float64s
 }
 
 // load reads a vector; with masked, only its live lanes, the others become 0.
@@ -56,10 +72,8 @@ func (g *vecGen) load(src operand.Mem, dst reg.VecPhysical, masked bool) {
 		g.move(src, dst)
 	case g.isa == avx2:
 		g.moveLive(src, dst)
-	case g.elem == asm.F32:
-		g.VMOVUPS_Z(src, reg.K1, dst)
 	default:
-		g.VMOVUPD_Z(src, reg.K1, dst)
+		by(g.elem, g.VMOVUPS_Z, g.VMOVUPD_Z)(src, reg.K1, dst)
 	}
 }
 
@@ -76,46 +90,24 @@ func (g *vecGen) store(src reg.VecPhysical, dst operand.Mem, masked bool) {
 }
 
 // move reads or writes a vector, with a mask between the operands if there is one.
-func (g *vecGen) move(ops ...operand.Op) {
-	if g.elem == asm.F32 {
-		g.VMOVUPS(ops...)
-	} else {
-		g.VMOVUPD(ops...)
-	}
-}
+func (g *vecGen) move(ops ...operand.Op) { by(g.elem, g.VMOVUPS, g.VMOVUPD)(ops...) }
 
 // moveLive reads or writes the live lanes of a vector with AVX2.
 func (g *vecGen) moveLive(src, dst operand.Op) {
-	if g.elem == asm.F32 {
-		g.VMASKMOVPS(src, g.mask, dst)
-	} else {
-		g.VMASKMOVPD(src, g.mask, dst)
-	}
+	by(g.elem, g.VMASKMOVPS, g.VMASKMOVPD)(src, g.mask, dst)
 }
 
 func (g *vecGen) broadcast(src operand.Mem, dst reg.VecPhysical) {
-	if g.elem == asm.F32 {
-		g.VBROADCASTSS(src, dst)
-	} else {
-		g.VBROADCASTSD(src, dst)
-	}
+	by(g.elem, g.VBROADCASTSS, g.VBROADCASTSD)(src, dst)
 }
 
 // fma adds x·y to sum. x may be in memory.
 func (g *vecGen) fma(x operand.Op, y, sum reg.VecPhysical) {
-	if g.elem == asm.F32 {
-		g.VFMADD231PS(x, y, sum)
-	} else {
-		g.VFMADD231PD(x, y, sum)
-	}
+	by(g.elem, g.VFMADD231PS, g.VFMADD231PD)(x, y, sum)
 }
 
-func (g *vecGen) addTo(x operand.Op, sum reg.VecPhysical) {
-	if g.elem == asm.F32 {
-		g.VADDPS(x, sum, sum)
-	} else {
-		g.VADDPD(x, sum, sum)
-	}
+func (g *vecGen) addTo(x, sum operand.Op) {
+	by(g.elem, g.VADDPS, g.VADDPD)(x, sum, sum)
 }
 
 func (g *vecGen) zero(x reg.VecPhysical) {
@@ -157,5 +149,3 @@ func (g *vecGen) laneMask() operand.Mem {
 	}
 	return g.lanes
 }
-
-func floatBits(v float32) uint32 { return math.Float32bits(v) }

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 
 	"memorywall/pkg/_asm/asm"
@@ -12,15 +11,14 @@ import (
 
 // A gen writes one file.
 type gen struct {
-	*build.Context
-	lanes  operand.Mem            // set once it is needed
-	tables map[string]operand.Mem // the same
+	*asm.Gen
+	lanes operand.Mem // set once it is needed
 }
 
 func main() {
 	weights := func(name string, i *isa) func(string) error {
-		return asm.AMD64("matmul", name, func(c *build.Context) {
-			g := &gen{Context: c}
+		return asm.AMD64("matmul", name, func(file *asm.Gen) {
+			g := &gen{Gen: file}
 			for _, w := range weightFormats {
 				g.decode(i, w)
 				g.dotWeights(i, w)
@@ -50,8 +48,8 @@ func main() {
 		})
 	}
 	file := func(name string, generate func(*gen, *asm.Elem)) func(string) error {
-		return asm.AMD64("matmul", name, func(c *build.Context) {
-			g := &gen{Context: c}
+		return asm.AMD64("matmul", name, func(file *asm.Gen) {
+			g := &gen{Gen: file}
 			generate(g, asm.F32)
 			generate(g, asm.F64)
 		})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"memorywall/pkg/_asm/asm"
 )
@@ -43,11 +42,10 @@ const (
 
 // tile writes the microkernel with the meaning of the amd64 ones.
 func (g *neonGen) tile(e *asm.Elem) {
-	name := "tile" + e.Name + "NEON"
 	nr := vecs * neonLanes(e)
-	g.Function(name,
-		fmt.Sprintf("(k int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, rows int, cols int, add bool, nextA *%[1]s, nextB *%[1]s, nextLDB int, pack *%[1]s)", e.GoType), 112,
-		fmt.Sprintf("%s is tileGo for %d rows or up to %d of up to %d columns, with k ≥ 1:", name, neonMR, neonFew, nr),
+	g.Function("tile"+e.Name+"NEON",
+		fmt.Sprintf("(k int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, rows int, cols int, add bool, nextA *%[1]s, nextB *%[1]s, nextLDB int, pack *%[1]s)", e.GoType),
+		fmt.Sprintf("is tileGo for %d rows or up to %d of up to %d columns, with k ≥ 1:", neonMR, neonFew, nr),
 		"",
 		"\tfor i := range rows {",
 		"\t\tfor j := range cols {",
@@ -65,23 +63,16 @@ func (g *neonGen) tile(e *asm.Elem) {
 		"Where cols is full, a cache line in each of k rows of nextB is prefetched, and where",
 		fmt.Sprintf("pack is not nil, B is copied there on the way: pack[p*%d+j] = b[p*ldb+j].", nr),
 	)
-	g.Line("MOVD k+0(FP), %s", nK)
-	g.Line("MOVD a+8(FP), R0")
-	g.Line("MOVD lda+16(FP), %s", nLDA)
-	g.Line("MOVD b+24(FP), %s", nB)
-	g.Line("MOVD ldb+32(FP), %s", nLDB)
-	g.Line("MOVD c+40(FP), %s", nC)
-	g.Line("MOVD ldc+48(FP), %s", nLDC)
+	g.Args("k a lda b ldb c ldc", nK, "R0", nLDA, nB, nLDB, nC, nLDC)
 	for _, r := range []string{nLDA, nLDB, nLDC} {
 		g.Line("LSL $%d, %s, %s", e.Shift, r, r)
 	}
-	g.Line("MOVD cols+64(FP), %s", nLive)
+	g.Args("cols", nLive)
 	g.Line("CMP $%d, %s", nr, nLive)
 	g.Line("BNE ragged")
-	g.Line("MOVD nextB+88(FP), %s", nNextB)
-	g.Line("MOVD nextLDB+96(FP), %s", nNextLDB)
+	g.Args("nextB nextLDB", nNextB, nNextLDB)
 	g.Line("LSL $%d, %s, %s", e.Shift, nNextLDB, nNextLDB)
-	g.Line("MOVD pack+104(FP), %s", nPack)
+	g.Args("pack", nPack)
 	g.choose("full")
 	for _, rows := range neonRows {
 		g.body(e, "full", rows, vecs, false)
@@ -102,12 +93,8 @@ func (g *neonGen) tile(e *asm.Elem) {
 }
 
 func (g *neonGen) choose(kind string) {
-	g.Line("MOVD rows+56(FP), %s", nTmp)
-	for _, rows := range neonRows[:len(neonRows)-1] {
-		g.Line("CMP $%d, %s", rows, nTmp)
-		g.Line("BEQ %s%d", kind, rows)
-	}
-	g.Line("B %s1", kind)
+	g.Args("rows", nTmp)
+	g.Choose(nTmp, kind, neonRows...)
 }
 
 // part reads (load) or writes the live lanes of a vector at the address in nTmp,
@@ -189,15 +176,13 @@ func (g *neonGen) body(e *asm.Elem, kind string, rows, nv int, ragged bool) {
 		g.Line("ADD %s, %s, %s", nLDA, row(r-1), row(r))
 	}
 	// The sums start as C or as 0.
-	g.Line("MOVBU add+72(FP), %s", nTmp)
+	g.Truth("add", nTmp)
 	g.Line("CBZ %s, %szero", nTmp, name)
 	tileC(func(r, v int) { vector(true, nC, v, sum(r, v)) })
-	g.Line("MOVD c+40(FP), %s", nC)
+	g.Args("c", nC)
 	g.Line("B %sstep", name)
 	g.Label(name + "zero")
-	for i := range rows * nv {
-		g.Line("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
-	}
+	g.Zero(0, rows*nv)
 
 	g.Label(name + "step")
 	for v := range nv {
@@ -217,8 +202,7 @@ func (g *neonGen) body(e *asm.Elem, kind string, rows, nv int, ragged bool) {
 			g.Line("VFMLA %s.%s, %s.%s, %s.%s", a(r), arr, b(v), arr, sum(r, v), arr)
 		}
 	}
-	g.Line("SUBS $1, %s, %s", nK, nK)
-	g.Line("BNE %sstep", name)
+	g.Repeat(nK, name+"step")
 	tileC(func(r, v int) { vector(false, nC, v, sum(r, v)) })
 	g.Line("RET")
 }
@@ -228,46 +212,27 @@ const neonDotRows = 4
 
 // dot writes y = A·x for up to neonDotRows rows of A.
 func (g *neonGen) dot(e *asm.Elem) {
-	g.Function("dot"+e.Name+"NEON", fmt.Sprintf("(n int, a *%[1]s, lda int, x *%[1]s, y *%[1]s, ldy int, rows int)", e.GoType), 56,
-		dotDoc(e, "NEON", neonDotRows)...)
+	g.Function("dot"+e.Name+"NEON", fmt.Sprintf("(n int, a *%[1]s, lda int, x *%[1]s, y *%[1]s, ldy int, rows int)", e.GoType),
+		dotDoc(e, neonDotRows)...)
 	const x, y, left, ldy, lda, tmp = "R16", "R17", "R19", "R20", "R21", "R22"
-	g.Line("MOVD n+0(FP), %s", left)
-	g.Line("MOVD a+8(FP), R0")
-	g.Line("MOVD lda+16(FP), %s", lda)
-	g.Line("MOVD x+24(FP), %s", x)
-	g.Line("MOVD y+32(FP), %s", y)
-	g.Line("MOVD ldy+40(FP), %s", ldy)
+	g.Args("n a lda x y ldy", left, "R0", lda, x, y, ldy)
 	g.Line("LSL $%d, %s, %s", e.Shift, lda, lda)
 	g.Line("LSL $%d, %s, %s", e.Shift, ldy, ldy)
-	g.Line("MOVD rows+48(FP), %s", tmp)
-	for rows := neonDotRows; rows > 1; rows /= 2 {
-		g.Line("CMP $%d, %s", rows, tmp)
-		g.Line("BEQ rows%d", rows)
-	}
-	g.Line("B rows1")
+	g.Args("rows", tmp)
+	g.Choose(tmp, "rows", halvings(neonDotRows)...)
 	// Four vectors of each row at a time: 16 sums.
 	const nv = 4
 	sum := func(r, v int) string { return fmt.Sprintf("V%d", r*nv+v) }
-	list := func(first int) string {
-		var vs []string
-		for v := range nv {
-			vs = append(vs, fmt.Sprintf("V%d.%s", first+v, e.Arrangement()))
-		}
-		return "[" + strings.Join(vs, ", ") + "]"
-	}
+	list := func(first int) string { return asm.Vectors(first, nv, e.Arrangement()) }
 	lane := e.Lane()
 	move, fmadd, fadd := "FMOV"+lane, "FMADD"+lane, "FADD"+lane
-	for rows := neonDotRows; rows >= 1; rows /= 2 {
+	for _, rows := range halvings(neonDotRows) {
 		g.Label(fmt.Sprintf("rows%d", rows))
 		for r := 1; r < rows; r++ {
 			g.Line("ADD %s, R%d, R%d", lda, r-1, r)
 		}
-		for i := range rows * nv {
-			g.Line("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
-		}
-		for r := range rows {
-			g.Line("VEOR V%d.B16, V%d.B16, V%d.B16", 24+r, 24+r, 24+r)
-		}
+		g.Zero(0, rows*nv)
+		g.Zero(24, rows)
 		step := nv * neonLanes(e)
 		g.Line("SUBS $%d, %s, %s", step, left, left)
 		g.Line("BLT rows%dtail", rows)
@@ -291,8 +256,7 @@ func (g *neonGen) dot(e *asm.Elem) {
 			g.Line("%s.P %d(R%d), F20", move, e.Size(), r)
 			g.Line("%s F20, F%d, F16, F%d", fmadd, 24+r, 24+r)
 		}
-		g.Line("SUBS $1, %s, %s", left, left)
-		g.Line("BNE rows%done", rows)
+		g.Repeat(left, fmt.Sprintf("rows%done", rows))
 		g.Label(fmt.Sprintf("rows%dsum", rows))
 		for r := range rows {
 			for v := range nv {

@@ -2,7 +2,8 @@ package main
 
 import (
 	"fmt"
-	"strings"
+
+	"memorywall/pkg/_asm/asm"
 )
 
 // The kernels for weights on NEON: one way to decode a block, which all use.
@@ -38,14 +39,6 @@ func (g *neonGen) raw(op uint32, d, n, m int) {
 	g.Line("WORD $%#08x", op|uint32(m)<<16|uint32(n)<<5|uint32(d))
 }
 
-func neonList(first, n int, arrangement string) string {
-	var all []string
-	for i := range n {
-		all = append(all, fmt.Sprintf("V%d.%s", first+i, arrangement))
-	}
-	return "[" + strings.Join(all, ", ") + "]"
-}
-
 // signed loads the block at wAt, of a quantised format, and goes on to the next: its 32
 // integers to V16 and V17 as signed bytes, the scale to all of V30, the minimum to V31.
 func (g *neonGen) signed(f *weightFormat) {
@@ -73,14 +66,14 @@ func (g *neonGen) signed(f *weightFormat) {
 func (g *neonGen) block(f *weightFormat) {
 	switch f {
 	case wF32:
-		g.Line("VLD1.P 64(%s), %s", wAt, neonList(0, 4, "S4"))
-		g.Line("VLD1.P 64(%s), %s", wAt, neonList(4, 4, "S4"))
+		g.Line("VLD1.P 64(%s), %s", wAt, asm.Vectors(0, 4, "S4"))
+		g.Line("VLD1.P 64(%s), %s", wAt, asm.Vectors(4, 4, "S4"))
 	case wBF16, wF16:
 		op := uint32(fcvtl)
 		if f == wBF16 {
 			op = shll
 		}
-		g.Line("VLD1.P 64(%s), %s", wAt, neonList(16, 4, "H8"))
+		g.Line("VLD1.P 64(%s), %s", wAt, asm.Vectors(16, 4, "H8"))
 		for i := range 4 {
 			g.raw(op, 2*i, 16+i, 0)
 			g.raw(op|upper, 2*i+1, 16+i, 0)
@@ -107,64 +100,47 @@ func (g *neonGen) constants() {
 }
 
 func (g *neonGen) decode(f *weightFormat) {
-	name := "decode" + f.name + "NEON"
-	g.Function(name, "(blocks int, w *byte, dst *float32)", 24,
-		fmt.Sprintf("%s is decode%s for blocks ≥ 1 times %d weights.", name, f.name, quantBlock))
-	g.Line("MOVD blocks+0(FP), %s", wLeft)
-	g.Line("MOVD w+8(FP), %s", wAt)
-	g.Line("MOVD dst+16(FP), R0")
+	g.Function("decode"+f.name+"NEON", "(blocks int, w *byte, dst *float32)", decodeDoc(f))
+	g.Args("blocks w dst", wLeft, wAt, "R0")
 	g.constants()
 	g.Label("loop")
 	g.block(f)
 	for v := 0; v < 8; v += 4 {
-		g.Line("VST1.P %s, 64(R0)", neonList(v, 4, "S4"))
+		g.Line("VST1.P %s, 64(R0)", asm.Vectors(v, 4, "S4"))
 	}
-	g.Line("SUBS $1, %s, %s", wLeft, wLeft)
-	g.Line("BNE loop")
+	g.Repeat(wLeft, "loop")
 	g.Line("RET")
 }
 
 // dotWeights writes products with activations in float32, or in 8 bits.
 func (g *neonGen) dotWeights(f *weightFormat, int8 bool) {
 	name, typ, shift := "dot"+f.name+"NEON", "float32", 2
-	loop, sum := fmt.Sprintf("for j := range %d*blocks {", quantBlock), "sum += w[r, j] * x[i*ldx+j] // fused, in lanes"
+	doc := dotFloat32Doc(neonWide)
 	if int8 {
 		name, typ, shift = "dotInt8"+f.name+"NEON", "byte", 0
-		loop, sum = "for b := range blocks {", "sum += dotBlockGo(w[r, b], x[i, b]) // in lanes"
+		doc = dotInt8Doc(doc[0])
 	}
-	g.Function(name, fmt.Sprintf("(blocks int, w *byte, rowBytes int, rows int, x *%s, ldx int, y *float32, ldy int, m int, add bool)", typ), 73,
-		append([]string{fmt.Sprintf("%s is, for blocks and rows ≥ 1 and m a power of two up to %d,", name, neonWide), ""}, dotWeightsDoc(loop, sum)...)...)
-	g.Line("MOVD blocks+0(FP), %s", wBlocks)
-	g.Line("MOVD w+8(FP), %s", wRow)
-	g.Line("MOVD rowBytes+16(FP), R12")
-	g.Line("MOVD rows+24(FP), R13")
-	g.Line("MOVD ldx+40(FP), R15")
+	g.Function(name, fmt.Sprintf("(blocks int, w *byte, rowBytes int, rows int, x *%s, ldx int, y *float32, ldy int, m int, add bool)", typ), doc...)
+	g.Args("blocks w rowBytes rows ldx", wBlocks, wRow, "R12", "R13", "R15")
 	g.Line("LSL $%d, R15, R15", shift)
-	g.Line("MOVD y+48(FP), R4")
-	g.Line("MOVD ldy+56(FP), R16")
+	g.Args("y ldy", "R4", "R16")
 	for r := 1; r < neonWide; r++ {
 		g.Line("ADD R16<<2, R%d, R%d", 3+r, 4+r)
 	}
 	g.constants()
-	g.Line("MOVD m+64(FP), %s", wTmp)
-	for m := neonWide; m > 1; m /= 2 {
-		g.Line("CMP $%d, %s", m, wTmp)
-		g.Line("BEQ m%d", m)
-	}
-	g.Line("B m1")
-	for m := neonWide; m >= 1; m /= 2 {
+	g.Args("m", wTmp)
+	g.Choose(wTmp, "m", halvings(neonWide)...)
+	for _, m := range halvings(neonWide) {
 		per := 8 / m // sums of a row of activations
 		g.Label(fmt.Sprintf("m%d", m))
 		g.Line("MOVD %s, %s", wRow, wAt)
 		g.Line("MOVD %s, %s", wBlocks, wLeft)
 		g.Line("MOVD $32, %s", wStep)
-		g.Line("MOVD x+32(FP), R0")
+		g.Args("x", "R0")
 		for r := 1; r < m; r++ {
 			g.Line("ADD R15, R%d, R%d", r-1, r)
 		}
-		for v := 8; v < 16; v++ {
-			g.Line("VEOR V%d.B16, V%d.B16, V%d.B16", v, v, v)
-		}
+		g.Zero(8, 8)
 		g.Label(fmt.Sprintf("m%dloop", m))
 		if int8 {
 			g.signed(f)
@@ -178,7 +154,7 @@ func (g *neonGen) dotWeights(f *weightFormat, int8 bool) {
 			}
 			for v := range 8 {
 				if v%4 == 0 {
-					g.Line("VLD1.P 64(R%d), %s", r, neonList(20, 4, "S4"))
+					g.Line("VLD1.P 64(R%d), %s", r, asm.Vectors(20, 4, "S4"))
 				}
 				g.Line("VFMLA V%d.S4, V%d.S4, V%d.S4", 20+v%4, v, 8+r*per+v%per)
 			}
@@ -186,9 +162,8 @@ func (g *neonGen) dotWeights(f *weightFormat, int8 bool) {
 		if int8 {
 			g.Line("EOR $%d, %s, %s", quantPair-quantBlock^quantBlock, wStep, wStep)
 		}
-		g.Line("SUBS $1, %s, %s", wLeft, wLeft)
-		g.Line("BNE m%dloop", m)
-		g.Line("MOVBU add+72(FP), %s", wTmp)
+		g.Repeat(wLeft, fmt.Sprintf("m%dloop", m))
+		g.Truth("add", wTmp)
 		for r := range m {
 			s := 8 + r*per
 			for n := per / 2; n >= 1; n /= 2 {
@@ -205,8 +180,7 @@ func (g *neonGen) dotWeights(f *weightFormat, int8 bool) {
 			g.Line("FMOVS.P F%d, 4(R%d)", s, 4+r)
 		}
 		g.Line("ADD R12, %s, %s", wRow, wRow)
-		g.Line("SUBS $1, R13, R13")
-		g.Line("BNE m%d", m)
+		g.Repeat("R13", fmt.Sprintf("m%d", m))
 		g.Line("RET")
 	}
 }
@@ -215,7 +189,7 @@ func (g *neonGen) dotWeights(f *weightFormat, int8 bool) {
 // to the sums, and goes on to the next.
 func (g *neonGen) quantised(f *weightFormat, x string, sum int) {
 	g.Line("VLD1 (%s), [V20.B16, V21.B16]", x)
-	g.Line("VEOR V22.B16, V22.B16, V22.B16")
+	g.Zero(22, 1)
 	g.raw(sdot, 22, 16, 20)
 	g.raw(sdot, 22, 17, 21)
 	g.raw(scvtf, 22, 22, 0)

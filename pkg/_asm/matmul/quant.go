@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -23,21 +23,25 @@ const (
 
 // dotQuant writes products of rows of quantised weights and activations of 8 bits.
 func (f *gen) dotQuant(i *isa, w *weightFormat) {
-	g := f.beginWeights("dotInt8", i, w)
-	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)")
 	layout := "quantizeGo"
 	if i == avx512 && w == wQ41 {
 		layout = "triplesGo"
 	}
-	g.Doc(append([]string{
-		fmt.Sprintf("dotInt8%s%s is, for blocks and rows ≥ 1 and m a power of two up to %d, with", w.name, i.Name, i.wideInt8()),
-		fmt.Sprintf("activations as %s lays them out, ldx bytes from row to row,", layout), ""},
-		dotWeightsDoc("for b := range blocks {", "sum += dotBlockGo(w[r, b], x[i, b]) // in lanes")...)...)
+	g := f.beginWeights(i, w, "dotInt8",
+		"(blocks int, w *byte, rowBytes int, rows int, x *byte, ldx int, y *float32, ldy int, m int, add bool)",
+		append([]string{fmt.Sprintf("is, for blocks and rows ≥ 1 and m a power of two up to %d, with", i.wideInt8())},
+			dotInt8Doc(fmt.Sprintf("activations as %s lays them out, ldx bytes from row to row,", layout))...)...)
 	if i == avx2 {
 		f.dotQuantAVX2(g)
 	} else {
 		f.dotQuantVNNI(g)
 	}
+}
+
+// dotInt8Doc is what is said of products with activations of 8 bits, from the first
+// line on.
+func dotInt8Doc(first string) []string {
+	return dotWeightsDoc(first, "for b := range blocks {", "sum += dotBlockGo(w[r, b], x[i, b]) // in lanes")
 }
 
 // loadBlocks loads the bytes of two blocks of 4 bits, or of one, and none beyond:
@@ -69,27 +73,22 @@ func (g *weightGen) loadBlocks(at func(off int) operand.Mem, single bool, to, tm
 // dotQuantAVX2 takes one block at a time.
 func (f *gen) dotQuantAVX2(g *weightGen) {
 	k := g.weightLoops(0)
-	free := g.isa.Regs
-	take := func() reg.VecPhysical {
-		r := free[len(free)-1]
-		free = free[:len(free)-1]
-		return r
-	}
+	take := g.isa.fromEnd()
 	d, mins, q, ones := take(), take(), take(), take()
 	n := g.isa.Bytes / 4
-	g.move(g.constant("ones", repeated(0x00010001, n)...), ones)
+	g.move(g.Table("ones", repeated(0x00010001, n)...), ones)
 	size := g.f.bytes
 	var fifteen, magnitude, shifts, second reg.VecPhysical
 	if g.f != wQ80 {
 		fifteen, shifts = take(), take()
-		g.move(g.constant("fifteens", repeated(0x0f0f0f0f, n)...), fifteen)
-		g.move(g.constant("halves", 0, 0, 0, 0, 4, 0, 4, 0), shifts)
+		g.move(g.Table("fifteens", repeated(0x0f0f0f0f, n)...), fifteen)
+		g.move(g.Table("halves", 0, 0, 0, 0, 4, 0, 4, 0), shifts)
 	} else {
 		magnitude = mins
 	}
 	if g.f == wQ41 {
 		second = take()
-		g.move(g.constant("second", repeated(1, n)...), second)
+		g.move(g.Table("second", repeated(1, n)...), second)
 	}
 	k.choose(2)
 	for m := 2; m >= 1; m /= 2 {
@@ -199,12 +198,8 @@ func (k *weightLoops) pairs(m int, sums []reg.VecPhysical, unroll int, pair func
 
 // quantize writes what rounds a row of activations to 8 bits.
 func (f *gen) quantize(i *isa) {
-	g := &vecGen{gen: f, isa: i, elem: asm.F32}
-	f.Function("quantize" + i.Name)
-	f.Attributes(attr.NOSPLIT)
-	f.Pragma("noescape")
-	g.SignatureExpr("func(blocks int, x *float32, dst *byte, bias int)")
-	g.Doc(fmt.Sprintf("quantize%s is quantizeGo for blocks ≥ 1 and dst at a multiple of 64.", i.Name))
+	g := f.begin(i, asm.F32, "quantize", "(blocks int, x *float32, dst *byte, bias int)",
+		"is quantizeGo for blocks ≥ 1 and dst at a multiple of 64.")
 	x, dst, left, tmp := reg.RAX, reg.RBX, reg.RCX, reg.RDX
 	R := i.Regs
 	nv := quantBlock * 4 / i.Bytes
@@ -212,20 +207,18 @@ func (f *gen) quantize(i *isa) {
 	t, most, scale, zero := R[9], R[8], R[7], R[6]
 	xs := R[:nv]
 	load := func(name string, v uint32, to reg.VecPhysical) {
-		g.move(g.constant(name, repeated(v, i.Bytes/4)...), to)
+		g.move(g.Table(name, repeated(v, i.Bytes/4)...), to)
 	}
-	g.Load(g.Param("blocks"), left)
-	g.Load(g.Param("x"), x)
-	g.Load(g.Param("dst"), dst)
+	g.Args("blocks x dst", left, x, dst)
 	load("magnitude", 0x7fffffff, magnitude)
-	load("limit", floatBits(127), limit)
+	load("limit", math.Float32bits(127), limit)
 	load("least", 0x00800000, least)
 	load("bytes", 0x01010101, ones)
 	load("words", 0x00010001, words)
 	if i == avx2 {
 		g.zero(zero)
 	}
-	g.Load(g.Param("bias"), tmp)
+	g.Args("bias", tmp)
 	g.NEGQ(tmp)
 	g.VMOVD(tmp.As32(), bias.AsX())
 	g.VPBROADCASTD(bias.AsX(), bias.AsY())
@@ -287,7 +280,7 @@ func (f *gen) quantize(i *isa) {
 		g.VPACKSSDW(xs[1], xs[0], xs[0])
 		g.VPACKSSDW(xs[3], xs[2], xs[2])
 		g.VPACKSSWB(xs[2], xs[0], q)
-		g.VMOVDQU(g.constant("order", 0, 4, 1, 5, 2, 6, 3, 7), t)
+		g.VMOVDQU(g.Table("order", 0, 4, 1, 5, 2, 6, 3, 7), t)
 		g.VPERMD(q, t, q)
 	}
 	at := func(off int) operand.Mem { return operand.Mem{Base: dst, Disp: off} }
@@ -307,8 +300,6 @@ func (f *gen) quantize(i *isa) {
 	g.JNE(operand.LabelRef("first"))
 	g.ADDQ(operand.I32(quantPair-64), dst)
 	g.Label("first")
-	g.DECQ(left)
-	g.JNE(operand.LabelRef("loop"))
-	g.VZEROUPPER()
-	g.RET()
+	g.Repeat(left, "loop")
+	g.End()
 }

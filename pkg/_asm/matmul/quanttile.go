@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -38,19 +37,14 @@ func fourAt(j int) int { return j%4*32 + j/4*16 }
 
 // unpack writes what makes a four of the weights' rows, with AVX2.
 func (f *gen) unpack(w *weightFormat) {
-	g := f.beginWeights("unpack", avx2, w)
-	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, dst *byte, stride int, flip int)")
-	g.Doc(fmt.Sprintf("unpack%sAVX2 makes a four of the weights of 1 to 4 rows, for blocks ≥ 1.", w.name))
+	g := f.beginWeights(avx2, w, "unpack",
+		"(blocks int, w *byte, rowBytes int, rows int, dst *byte, stride int, flip int)",
+		"makes a four of the weights of 1 to 4 rows, for blocks ≥ 1.")
 	src := [fourRows]reg.GPPhysical{reg.RAX, reg.RBX, reg.RCX, reg.RDX}
 	left, rowBytes, dst, stride, ahead, tmp := reg.RSI, reg.RDI, reg.R8, reg.R9, reg.R10, reg.R11
 	R := avx2.Regs
 	q, t, fifteen, order, scales := R[0:4], R[4:8], R[15], R[14], R[13]
-	g.Load(g.Param("blocks"), left)
-	g.Load(g.Param("w"), src[0])
-	g.Load(g.Param("rowBytes"), rowBytes)
-	g.Load(g.Param("rows"), tmp)
-	g.Load(g.Param("dst"), dst)
-	g.Load(g.Param("stride"), stride)
+	g.Args("blocks w rowBytes rows dst stride", left, src[0], rowBytes, tmp, dst, stride)
 	g.MOVQ(src[0], ahead)
 	for r := 1; r < fourRows; r++ { // the last again where there are fewer
 		g.LEAQ(operand.Mem{Base: src[r-1], Index: rowBytes, Scale: 1}, src[r])
@@ -58,12 +52,12 @@ func (f *gen) unpack(w *weightFormat) {
 		g.CMOVQLT(src[r-1], src[r])
 	}
 	if w == wQ80 {
-		g.Load(g.Param("flip"), tmp)
+		g.Args("flip", tmp)
 		g.VMOVD(tmp.As32(), fifteen.AsX())
 		g.VPBROADCASTB(fifteen.AsX(), fifteen)
 	} else {
-		g.VMOVDQU(g.constant("fifteens", repeated(0x0f0f0f0f, 8)...), fifteen)
-		g.VMOVDQU(g.constant("apart", 0, 2, 4, 6, 1, 3, 5, 7), order)
+		g.VMOVDQU(g.Table("fifteens", repeated(0x0f0f0f0f, 8)...), fifteen)
+		g.VMOVDQU(g.Table("apart", 0, 2, 4, 6, 1, 3, 5, 7), order)
 	}
 	g.Label("loop")
 	for at := 0; at < fourRows*w.bytes; at += 64 {
@@ -116,20 +110,14 @@ func (f *gen) unpack(w *weightFormat) {
 	}
 	g.ADDQ(operand.I32(fourRows*w.bytes), ahead)
 	g.ADDQ(stride, dst)
-	g.DECQ(left)
-	g.JNE(operand.LabelRef("loop"))
-	g.VZEROUPPER()
-	g.RET()
+	g.Repeat(left, "loop")
+	g.End()
 }
 
 // spread writes what completes a panel.
 func (f *gen) spread(i *isa) {
-	g := &vecGen{gen: f, isa: i, elem: asm.F32}
-	f.Function("spread" + i.Name)
-	f.Attributes(attr.NOSPLIT)
-	f.Pragma("noescape")
-	g.SignatureExpr("func(blocks int, x *byte, vecs int, shift int, bias int)")
-	g.Doc(fmt.Sprintf("spread%s completes a vector of a panel for blocks ≥ 1.", i.Name))
+	g := f.begin(i, asm.F32, "spread", "(blocks int, x *byte, vecs int, shift int, bias int)",
+		"completes a vector of a panel for blocks ≥ 1.")
 	blocks, x, tmp, gap := reg.RAX, reg.RBX, reg.RCX, reg.RDX
 	R := i.Regs
 	q, sum, ones, words, bias, order, t := R[0], R[1], R[2], R[3], R[4], R[5], R[6]
@@ -138,20 +126,18 @@ func (f *gen) spread(i *isa) {
 	for l := range n {
 		lanes = append(lanes, uint32(l))
 	}
-	g.Load(g.Param("blocks"), blocks)
-	g.Load(g.Param("x"), x)
-	g.Load(g.Param("vecs"), gap)
+	g.Args("blocks x vecs", blocks, x, gap)
 	g.IMUL3Q(operand.I32(i.Bytes), gap, gap)
-	g.Load(g.Param("shift"), tmp)
+	g.Args("shift", tmp)
 	g.VMOVD(tmp.As32(), t.AsX())
-	g.move(g.constant("lane", lanes...), order)
+	g.move(g.Table("lane", lanes...), order)
 	g.VPSRLD(t.AsX(), order, order)
-	g.Load(g.Param("bias"), tmp)
+	g.Args("bias", tmp)
 	g.NEGQ(tmp)
 	g.VMOVD(tmp.As32(), bias.AsX())
 	g.VPBROADCASTD(bias.AsX(), bias)
-	g.move(g.constant("bytes", repeated(0x01010101, n)...), ones)
-	g.move(g.constant("words", repeated(0x00010001, n)...), words)
+	g.move(g.Table("bytes", repeated(0x01010101, n)...), ones)
+	g.move(g.Table("words", repeated(0x00010001, n)...), words)
 	g.Label("loop")
 	here := operand.Mem{Base: x}
 	for j := range 8 {
@@ -178,43 +164,30 @@ func (f *gen) spread(i *isa) {
 	g.VMULPS(q, sum, sum)
 	g.move(sum, here)
 	g.ADDQ(gap, x)
-	g.DECQ(blocks)
-	g.JNE(operand.LabelRef("loop"))
-	g.VZEROUPPER()
-	g.RET()
+	g.Repeat(blocks, "loop")
+	g.End()
 }
 
 // tileQuant writes the tile of a format; with VNNI that of Q4_0 serves Q8_0 too.
 func (f *gen) tileQuant(i *isa, w *weightFormat) {
-	g := f.beginWeights("tileInt8", i, w)
-	g.SignatureExpr("func(blocks int, x *byte, w *byte, fours int, sums *float32, width int)")
-	g.Doc(fmt.Sprintf("tileInt8%s%s adds products to sums, for blocks and fours ≥ 1 and widths of %d, %d, %d and %d.",
-		w.name, i.Name, i.Bytes/2, i.Bytes/4, i.Bytes/8, i.Bytes/16))
+	g := f.beginWeights(i, w, "tileInt8", "(blocks int, x *byte, w *byte, fours int, sums *float32, width int)",
+		fmt.Sprintf("adds products to sums, for blocks and fours ≥ 1 and widths of %d, %d, %d and %d.",
+			i.Bytes/2, i.Bytes/4, i.Bytes/8, i.Bytes/16))
 	x, ws, fours, sums := reg.RAX, reg.RBX, reg.RCX, reg.RDX
 	left, width := reg.RSI, reg.R8
-	blocks, err := g.Param("blocks").Resolve()
-	if err != nil {
-		panic(err)
-	}
-	g.Load(g.Param("x"), x)
-	g.Load(g.Param("w"), ws)
-	g.Load(g.Param("fours"), fours)
-	g.Load(g.Param("width"), width)
+	blocks := g.Arg("blocks")
+	g.Args("x w fours width", x, ws, fours, width)
 	var ones reg.VecPhysical
 	R := i.Regs
 	if i == avx2 {
 		R = R[:len(R)-1]
 		ones = i.Regs[len(R)]
-		g.move(g.constant("words", repeated(0x00010001, 8)...), ones)
+		g.move(g.Table("words", repeated(0x00010001, 8)...), ones)
 	}
 	bodies := []struct{ width, vecs, side int }{
 		{i.Bytes / 2, 2, 1}, {i.Bytes / 4, 1, 1}, {i.Bytes / 8, 1, 2}, {i.Bytes / 16, 1, 4},
 	}
-	for _, b := range bodies[:3] {
-		g.CMPQ(width, operand.U8(b.width))
-		g.JEQ(operand.LabelRef(fmt.Sprintf("width%d", b.width)))
-	}
-	g.JMP(operand.LabelRef(fmt.Sprintf("width%d", bodies[3].width)))
+	g.Choose(width, "width", i.Bytes/2, i.Bytes/4, i.Bytes/8, i.Bytes/16)
 	for _, b := range bodies {
 		label := func(s string) string { return fmt.Sprintf("width%d%s", b.width, s) }
 		// A block of the panel stays in registers as far as there are enough.
@@ -255,7 +228,7 @@ func (f *gen) tileQuant(i *isa, w *weightFormat) {
 		for n, v := range R[:kept] {
 			g.move(operand.Mem{Base: x, Disp: n * i.Bytes}, v)
 		}
-		g.Load(g.Param("sums"), sums)
+		g.Args("sums", sums)
 		g.MOVQ(fours, left)
 		g.Label(label("four"))
 		for r := 0; r < fourRows/b.side; r += together {
@@ -320,12 +293,9 @@ func (f *gen) tileQuant(i *isa, w *weightFormat) {
 		}
 		g.ADDQ(operand.I32(fourBytes), ws)
 		g.ADDQ(operand.I32(fourRows/b.side*b.vecs*i.Bytes), sums)
-		g.DECQ(left)
-		g.JNE(operand.LabelRef(label("four")))
+		g.Repeat(left, label("four"))
 		g.ADDQ(operand.I32(panelVecs*b.vecs*i.Bytes), x)
-		g.DECQ(blocks.Addr)
-		g.JNE(operand.LabelRef(label("")))
-		g.VZEROUPPER()
-		g.RET()
+		g.Repeat(blocks, label(""))
+		g.End()
 	}
 }

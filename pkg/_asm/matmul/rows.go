@@ -25,50 +25,36 @@ func (i *isa) rowsDepth(m int) int {
 // rows writes C += A·B for one to four rows of A, along rows of B: what one pass of
 // memory allows. Meanwhile it asks for the rows below.
 func (f *gen) rows(i *isa, e *asm.Elem) {
-	g := f.begin("rows", i, e)
-	g.SignatureExpr(fmt.Sprintf("func(n int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, m int, depth int, add bool)", e.GoType))
 	lanes := i.Bytes / e.Size()
-	g.Doc(
-		fmt.Sprintf("rows%s%s is rowsGo for n a multiple of %d, m from 1 to 4, and depth a power of two up to", e.Name, i.Name, lanes),
+	g := f.begin(i, e, "rows"+e.Name,
+		"(n int, a *T, lda int, b *T, ldb int, c *T, ldc int, m int, depth int, add bool)",
+		fmt.Sprintf("is rowsGo for n a multiple of %d, m from 1 to 4, and depth a power of two up to", lanes),
 		fmt.Sprintf("%d, %d, %d and %d.", i.rowsDepth(1), i.rowsDepth(2), i.rowsDepth(3), i.rowsDepth(4)),
 	)
 	b := rowsOf{reg.RAX, reg.RBX, reg.RCX, reg.RDX}
 	c := rowsOf{first: reg.RSI, lda: reg.RDI, lda3: reg.R12}
 	a := rowsOf{first: reg.R8, lda: reg.R9, lda3: reg.R13}
 	left, tmp := reg.R10, reg.R11
-	g.Load(g.Param("n"), left)
-	g.Load(g.Param("a"), a.first)
-	g.Load(g.Param("lda"), a.lda)
-	g.Load(g.Param("b"), b.first)
-	g.Load(g.Param("ldb"), b.lda)
-	g.Load(g.Param("c"), c.first)
-	g.Load(g.Param("ldc"), c.lda)
+	g.Args("n a lda b ldb c ldc", left, a.first, a.lda, b.first, b.lda, c.first, c.lda)
 	for _, x := range []rowsOf{a, b, c} {
 		g.SHLQ(operand.U8(e.Shift), x.lda)
 		g.LEAQ(operand.Mem{Base: x.lda, Index: x.lda, Scale: 2}, x.lda3)
 	}
 	g.LEAQ(operand.Mem{Base: b.first, Index: b.lda, Scale: 4}, b.fifth)
-	g.Load(g.Param("m"), tmp)
+	g.Args("m", tmp)
 	for m := 2; m <= 4; m++ {
 		g.CMPQ(tmp, operand.U8(m))
 		g.JEQ(operand.LabelRef(fmt.Sprintf("m%d", m)))
 	}
-	add, err := g.Param("add").Resolve()
-	if err != nil {
-		panic(err)
-	}
+	add := g.Arg("add")
 	for m := 1; m <= 4; m++ {
-		most := i.rowsDepth(m)
+		depths := halvings(i.rowsDepth(m))
 		if m > 1 {
 			g.Label(fmt.Sprintf("m%d", m))
 		}
-		g.Load(g.Param("depth"), tmp)
-		for depth := most; depth > 1; depth /= 2 {
-			g.CMPQ(tmp, operand.U8(depth))
-			g.JEQ(operand.LabelRef(fmt.Sprintf("m%dd%d", m, depth)))
-		}
-		g.JMP(operand.LabelRef(fmt.Sprintf("m%dd1", m)))
-		for depth := most; depth >= 1; depth /= 2 {
+		g.Args("depth", tmp)
+		g.Choose(tmp, fmt.Sprintf("m%dd", m), depths...)
+		for _, depth := range depths {
 			label := func(s string) string { return fmt.Sprintf("m%dd%d%s", m, depth, s) }
 			factor := func(r, p int) reg.VecPhysical { return i.Regs[r*depth+p] }
 			sums := i.Regs[m*depth:][:m]
@@ -88,7 +74,7 @@ func (f *gen) rows(i *isa, e *asm.Elem) {
 			for r := range m {
 				g.zero(sums[r])
 			}
-			g.CMPB(add.Addr, operand.U8(0))
+			g.CMPB(add, operand.U8(0))
 			g.JEQ(operand.LabelRef(label("sum")))
 			for r := range m {
 				g.move(c.at(r, 0), sums[r])
@@ -113,8 +99,7 @@ func (f *gen) rows(i *isa, e *asm.Elem) {
 			g.ADDQ(operand.I32(i.Bytes), c.first)
 			g.SUBQ(operand.I32(lanes), left)
 			g.JNE(operand.LabelRef(label("loop")))
-			g.VZEROUPPER()
-			g.RET()
+			g.End()
 		}
 	}
 }

@@ -38,12 +38,11 @@ var (
 // tile writes the microkernel: C[rows×cols] = A·B, or += with add, for up to
 // mr×nr, the sums held in registers.
 func (f *gen) tile(i *isa, e *asm.Elem) {
-	g := &tileGen{*f.begin("tile", i, e)}
 	nr := vecs * i.Bytes / e.Size()
-	g.SignatureExpr(fmt.Sprintf("func(k int, a *%[1]s, lda int, b *%[1]s, ldb int, c *%[1]s, ldc int, rows, cols int, add bool, nextA, nextB *%[1]s, nextLDB int, pack *%[1]s)", e.GoType))
-	g.Doc(
-		fmt.Sprintf("tile%s%s is tileGo for %d rows or up to %d, and up to %d where there are up to %d columns",
-			e.Name, i.Name, i.mr, min(i.mr, i.few), i.tall, nr/2),
+	g := &tileGen{*f.begin(i, e, "tile"+e.Name,
+		"(k int, a *T, lda int, b *T, ldb int, c *T, ldc int, rows, cols int, add bool, nextA, nextB *T, nextLDB int, pack *T)",
+		fmt.Sprintf("is tileGo for %d rows or up to %d, and up to %d where there are up to %d columns",
+			i.mr, min(i.mr, i.few), i.tall, nr/2),
 		fmt.Sprintf("of the %d, with k ≥ 1:", nr),
 		"",
 		"\tfor i := range rows {",
@@ -61,38 +60,32 @@ func (f *gen) tile(i *isa, e *asm.Elem) {
 		"",
 		"What the caller will want is prefetched: a cache line in each of k rows of nextB",
 		"where cols is full, and k elements from nextA on where rows is full too. Where cols",
-		fmt.Sprintf("is full, rows %d or %d, and pack not nil, B is copied there on the way: pack[p*%d+j] = b[p*ldb+j].", i.mr, g.counts(i.mr)[1], nr),
-	)
-	g.Load(g.Param("k"), regK)
-	g.Load(g.Param("a"), regA[0])
-	g.Load(g.Param("lda"), regLDA)
-	g.Load(g.Param("b"), regB)
-	g.Load(g.Param("ldb"), regLDB)
-	g.Load(g.Param("c"), regC)
-	g.Load(g.Param("ldc"), regLDC)
+		fmt.Sprintf("is full, rows %d or %d, and pack not nil, B is copied there on the way: pack[p*%d+j] = b[p*ldb+j].", i.mr, i.counts()[1], nr),
+	)}
+	g.Args("k a lda b ldb c ldc", regK, regA[0], regLDA, regB, regLDB, regC, regLDC)
 	for _, r := range []reg.GPPhysical{regLDA, regLDB, regLDC} {
 		g.SHLQ(operand.U8(e.Shift), r)
 	}
 	g.LEAQ(operand.Mem{Base: regLDA, Index: regLDA, Scale: 2}, regLDA3)
 	g.LEAQ(operand.Mem{Base: regLDA, Index: regLDA, Scale: 4}, regLDA5)
 	g.LEAQ(operand.Mem{Base: regLDA3, Index: regLDA, Scale: 4}, regLDA7)
-	g.Load(g.Param("cols"), regTmp)
+	g.Args("cols", regTmp)
 	g.CMPQ(regTmp, operand.U8(nr))
 	g.JNE(operand.LabelRef("ragged"))
-	g.Load(g.Param("pack"), regPack)
+	g.Args("pack", regPack)
 	g.TESTQ(regPack, regPack)
 	g.JNE(operand.LabelRef("copying"))
-	g.bodies("full", g.counts(i.mr), vecs, false)
+	g.bodies("full", i.counts(), vecs, false)
 	// B is copied by a full tile, or by one of the most rows that is not.
 	g.Label("copying")
-	g.bodies("copy", g.counts(i.mr)[:2], vecs, false)
+	g.bodies("copy", i.counts()[:2], vecs, false)
 
 	g.Label("ragged")
 	g.CMPQ(regTmp, operand.U8(nr/vecs))
 	g.JLE(operand.LabelRef("narrow"))
 	g.SUBQ(operand.U8(nr/vecs), regTmp)
 	g.setMask(regTmp, regK)
-	g.bodies("wide", g.counts(i.mr), vecs, true)
+	g.bodies("wide", i.counts(), vecs, true)
 
 	g.Label("narrow")
 	g.setMask(regTmp, regK)
@@ -106,9 +99,9 @@ func (f *gen) tile(i *isa, e *asm.Elem) {
 // counts returns the numbers of rows that there are bodies for, the most first:
 // that of a full tile, and few. A tile of few rows has sums enough to keep the
 // multipliers busy, so what lies between is done in two.
-func (g *tileGen) counts(full int) []int {
-	all := []int{full}
-	for rows := min(full-1, g.isa.few); rows >= 1; rows-- {
+func (i *isa) counts() []int {
+	all := []int{i.mr}
+	for rows := min(i.mr-1, i.few); rows >= 1; rows-- {
 		all = append(all, rows)
 	}
 	return all
@@ -116,12 +109,8 @@ func (g *tileGen) counts(full int) []int {
 
 // bodies jumps to the body for the number of rows, and writes them.
 func (g *tileGen) bodies(kind string, counts []int, nv int, masked bool) {
-	g.Load(g.Param("rows"), regTmp)
-	for _, rows := range counts[:len(counts)-1] {
-		g.CMPQ(regTmp, operand.U8(rows))
-		g.JEQ(operand.LabelRef(fmt.Sprintf("%s%d", kind, rows)))
-	}
-	g.JMP(operand.LabelRef(fmt.Sprintf("%s%d", kind, counts[len(counts)-1])))
+	g.Args("rows", regTmp)
+	g.Choose(regTmp, kind, counts...)
 	for _, rows := range counts {
 		g.body(kind, rows, nv, masked)
 	}
@@ -185,17 +174,16 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 	ahead := !masked
 	copying := kind == "copy"
 	if copying {
-		g.Load(g.Param("pack"), regPack)
+		g.Args("pack", regPack)
 	} else if full {
-		g.Load(g.Param("nextA"), regNextA)
+		g.Args("nextA", regNextA)
 	}
 	if ahead {
-		g.Load(g.Param("nextB"), regNextB)
-		g.Load(g.Param("nextLDB"), regNextLDB)
+		g.Args("nextB nextLDB", regNextB, regNextLDB)
 		g.SHLQ(operand.U8(g.elem.Shift), regNextLDB)
 	}
 	if masked {
-		g.Load(g.Param("k"), regK)
+		g.Args("k", regK)
 	}
 	// step is step u of so many in one round of the loop. Within a round the
 	// addresses take u times the stride as far as the scales 1 and 2 reach: an
@@ -252,7 +240,7 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 	}
 	if full {
 		const unroll = 4
-		left := g.param("rows") // the rows of C that are not asked for
+		left := g.Arg("rows") // the rows of C that are not asked for
 		g.SUBQ(operand.U8(unroll), regK)
 		g.JLT(operand.LabelRef(label("rest")))
 		g.Label(label("loop"))
@@ -280,8 +268,7 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 	g.Label(label("step"))
 	step(0, 1)
 	advance(g.elem.Size())
-	g.DECQ(regK)
-	g.JNE(operand.LabelRef(label("step")))
+	g.Repeat(regK, label("step"))
 	g.Label(label("done"))
 
 	// A branch: masks that are all off would wait for what was stored last.
@@ -290,9 +277,9 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 	}
 	add := regTmp
 	if full {
-		g.Load(g.Param("c"), regC)
+		g.Args("c", regC)
 	}
-	g.MOVBLZX(g.param("add"), add.As32())
+	g.MOVBLZX(g.Arg("add"), add.As32())
 	g.TESTQ(add, add)
 	g.JEQ(operand.LabelRef(label("store")))
 	p := regA[0]
@@ -319,15 +306,5 @@ func (g *tileGen) body(kind string, rows, nv int, masked bool) {
 			g.ADDQ(regLDC, regC)
 		}
 	}
-	g.VZEROUPPER()
-	g.RET()
-}
-
-// param is the place of an argument.
-func (g *tileGen) param(name string) operand.Mem {
-	b, err := g.Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return b.Addr
+	g.End()
 }

@@ -1,30 +1,17 @@
 package main
 
 import (
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // transpose writes what turns blocks of 8×8 numbers about their diagonal.
 func (f *gen) transpose() {
-	f.Function("transposeAVX2")
-	f.Attributes(attr.NOSPLIT)
-	f.Pragma("noescape")
-	f.SignatureExpr("func(blocks int, src *float32, lds int, dst *float32, ldd int)")
-	f.Doc("transposeAVX2 is transposeGo for blocks ≥ 1.")
+	f.Begin("transposeAVX2", "(blocks int, src *float32, lds int, dst *float32, ldd int)", "is transposeGo for blocks ≥ 1.")
 	src, dst, left := rowsOf{reg.RAX, reg.RBX, reg.RCX, reg.RDX}, rowsOf{reg.RSI, reg.RDI, reg.R8, reg.R9}, reg.R10
-	f.Load(f.Param("blocks"), left)
-	for _, p := range []struct {
-		to      rowsOf
-		at, gap string
-	}{{src, "src", "lds"}, {dst, "dst", "ldd"}} {
-		f.Load(f.Param(p.at), p.to.first)
-		f.Load(f.Param(p.gap), p.to.lda)
-		f.SHLQ(operand.U8(2), p.to.lda)
-		f.LEAQ(operand.Mem{Base: p.to.lda, Index: p.to.lda, Scale: 2}, p.to.lda3)
-		f.LEAQ(operand.Mem{Base: p.to.first, Index: p.to.lda, Scale: 4}, p.to.fifth)
-	}
+	f.Args("blocks", left)
+	f.rowsArg("src lds", src, 2)
+	f.rowsArg("dst ldd", dst, 2)
 	v := avx2.Regs
 	f.Label("loop")
 	for r := range 8 {
@@ -52,8 +39,6 @@ func (f *gen) transpose() {
 	f.ADDQ(operand.U8(32), src.fifth)
 	f.LEAQ(operand.Mem{Base: dst.first, Index: dst.lda, Scale: 8}, dst.first)
 	f.LEAQ(operand.Mem{Base: dst.fifth, Index: dst.lda, Scale: 8}, dst.fifth)
-	f.DECQ(left)
-	f.JNE(operand.LabelRef("loop"))
-	f.VZEROUPPER()
-	f.RET()
+	f.Repeat(left, "loop")
+	f.End()
 }

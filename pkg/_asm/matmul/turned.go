@@ -24,10 +24,9 @@ func (i *isa) turnedRows() []int {
 
 // mulTurned writes the product with the weights turned: sums of rows.
 func (f *gen) mulTurned(i *isa, w *weightFormat) {
-	g := f.beginWeights("turned", i, w)
-	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)")
-	g.Doc(
-		fmt.Sprintf("turned%s%s is turnedGo for blocks and rows ≥ 1 and m one of %v:", w.name, i.Name, i.turnedRows()),
+	g := f.beginWeights(i, w, "turned",
+		"(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)",
+		fmt.Sprintf("is turnedGo for blocks and rows ≥ 1 and m one of %v:", i.turnedRows()),
 		"",
 		"\tfor i := range m {",
 		fmt.Sprintf("\t\tfor j := range %d*blocks {", quantBlock),
@@ -45,16 +44,9 @@ func (f *gen) mulTurned(i *isa, w *weightFormat) {
 	k := g.weightLoops(2)
 	rowBytes := reg.R15
 	g.MOVQ(k.rowBytes, rowBytes)
-	g.Load(g.Param("m"), k.tmp)
-	for _, m := range i.turnedRows()[:len(i.turnedRows())-1] {
-		g.CMPQ(k.tmp, operand.U8(m))
-		g.JEQ(operand.LabelRef(fmt.Sprintf("m%d", m)))
-	}
-	g.JMP(operand.LabelRef("m1"))
-	add, err := g.Param("add").Resolve()
-	if err != nil {
-		panic(err)
-	}
+	g.Args("m", k.tmp)
+	g.Choose(k.tmp, "m", i.turnedRows()...)
+	add := g.Arg("add")
 	nv := g.vecsOf()
 	for _, m := range i.turnedRows() {
 		// As many blocks side by side as there are registers for: the weights are
@@ -107,9 +99,8 @@ func (f *gen) mulTurned(i *isa, w *weightFormat) {
 			}
 			g.ADDQ(rowBytes, k.w)
 			g.forward(k.x, m, 4)
-			g.DECQ(k.left)
-			g.JNE(operand.LabelRef(label("loop")))
-			g.MOVBLZX(add.Addr, k.tmp.As32())
+			g.Repeat(k.left, label("loop"))
+			g.MOVBLZX(add, k.tmp.As32())
 			g.TESTQ(k.tmp, k.tmp)
 			g.JEQ(operand.LabelRef(label("store")))
 			for s, v := range sums {
@@ -130,8 +121,7 @@ func (f *gen) mulTurned(i *isa, w *weightFormat) {
 			}
 			g.SUBQ(operand.U8(n), k.blocks)
 			g.JNE(operand.LabelRef(label("")))
-			g.VZEROUPPER()
-			g.RET()
+			g.End()
 		}
 	}
 }

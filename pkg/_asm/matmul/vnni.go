@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -170,20 +169,16 @@ func (f *gen) dotQuantVNNI(w *weightGen) {
 		g.JMP(operand.LabelRef(label("")))
 	}
 	g.Label("done")
-	g.VZEROUPPER()
-	g.RET()
+	g.End()
 }
 
 // begin sets the sums to zero, or to what is in y with add.
 func (g *vnniGen) begin(label string, sums []reg.VecPhysical, y func(n int) operand.Mem) {
-	add, err := g.Param("add").Resolve()
-	if err != nil {
-		panic(err)
-	}
+	add := g.Arg("add")
 	for _, s := range sums {
 		g.zero(s)
 	}
-	g.CMPB(add.Addr, operand.U8(0))
+	g.CMPB(add, operand.U8(0))
 	g.JEQ(operand.LabelRef(label))
 	for n, s := range sums {
 		g.VMOVSS(y(n), s.AsX())
@@ -201,8 +196,7 @@ func (g *vnniGen) along(label func(string) string, groups reg.GPPhysical, multip
 	g.Label(label("loop"))
 	multiply(g.group)
 	next()
-	g.DECQ(left)
-	g.JNE(operand.LabelRef(label("loop")))
+	g.Repeat(left, label("loop"))
 	g.Label(label("last"))
 	if g.f == wQ41 {
 		multiply(0)
@@ -222,7 +216,7 @@ func (g *vnniGen) along(label func(string) string, groups reg.GPPhysical, multip
 func (g *vnniGen) constants() {
 	size := g.f.bytes
 	table := func(name string, at func(i int) int, to reg.VecPhysical) {
-		g.VMOVDQU32(g.constant(name, bytesOf(at)...), to)
+		g.VMOVDQU32(g.Table(name, bytesOf(at)...), to)
 	}
 	words := func(name string, word func(lane int) int, to reg.VecPhysical) {
 		table(name, func(i int) int { return word(i/2%16) >> (8 * (i % 2)) & 255 }, to)
@@ -339,20 +333,13 @@ func (g *vnniGen) sumRows(sums []reg.VecPhysical) reg.VecPhysical {
 
 // triples writes what lays out activations for Q4_1.
 func (f *gen) triples() {
-	g := &vecGen{gen: f, isa: avx512, elem: asm.F32}
-	f.Function("triplesAVX512")
-	f.Attributes(attr.NOSPLIT)
-	f.Pragma("noescape")
-	g.SignatureExpr("func(blocks int, src *byte, dst *byte)")
-	g.Doc("triplesAVX512 is triplesGo for blocks ≥ 1.")
+	g := f.begin(avx512, asm.F32, "triples", "(blocks int, src *byte, dst *byte)", "is triplesGo for blocks ≥ 1.")
 	left, src, dst := reg.RAX, reg.RBX, reg.RCX
 	R := avx512.Regs
 	q, ones, scale, zero, t, words := R[0].AsY().(reg.VecPhysical), R[1].AsY(), R[2], R[3], R[4], R[5].AsY()
-	g.Load(g.Param("blocks"), left)
-	g.Load(g.Param("src"), src)
-	g.Load(g.Param("dst"), dst)
-	g.VMOVDQU(g.constant("bytes", repeated(0x01010101, 16)...), ones)
-	g.VMOVDQU(g.constant("words", repeated(0x00010001, 16)...), words)
+	g.Args("blocks src dst", left, src, dst)
+	g.VMOVDQU(g.Table("bytes", repeated(0x01010101, 16)...), ones)
+	g.VMOVDQU(g.Table("words", repeated(0x00010001, 16)...), words)
 	g.zero(zero)
 	g.Label("group")
 	for i := range 4 {
@@ -386,6 +373,5 @@ func (f *gen) triples() {
 	g.ADDQ(operand.I32(quantPair), dst)
 	g.JMP(operand.LabelRef("group"))
 	g.Label("done")
-	g.VZEROUPPER()
-	g.RET()
+	g.End()
 }

@@ -2,8 +2,9 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -60,61 +61,33 @@ func (i *isa) wideInt8() int {
 // vecsOf is how many vectors hold the weights of a block in float32.
 func (g *weightGen) vecsOf() int { return quantBlock * 4 / g.isa.Bytes }
 
-// constant returns a table of 32-bit numbers that fills a vector.
-func (f *gen) constant(name string, values ...uint32) operand.Mem {
-	if m, ok := f.tables[name]; ok {
-		return m
-	}
-	m := f.StaticGlobal(name)
-	f.DataAttributes(attr.RODATA | attr.NOPTR)
-	for _, v := range values {
-		f.AppendDatum(operand.U32(v))
-	}
-	if f.tables == nil {
-		f.tables = map[string]operand.Mem{}
-	}
-	f.tables[name] = m
-	return m
-}
-
 func counting(from int) []uint32 {
 	var all []uint32
 	for i := range 16 {
-		all = append(all, floatBits(float32(from+i)))
+		all = append(all, math.Float32bits(float32(from+i)))
 	}
 	return all
 }
 
-func repeated(v uint32, n int) []uint32 {
-	all := make([]uint32, n)
-	for i := range all {
-		all[i] = v
-	}
-	return all
-}
+func repeated(v uint32, n int) []uint32 { return slices.Repeat([]uint32{v}, n) }
 
 // reserve takes the registers of decoding from the end of the file, and loads
 // the constants.
 func (g *weightGen) reserve() {
-	free := g.isa.Regs
-	take := func() reg.VecPhysical {
-		r := free[len(free)-1]
-		free = free[:len(free)-1]
-		return r
-	}
+	take := g.isa.fromEnd()
 	g.d, g.m, g.c0 = take(), take(), take()
 	n := g.isa.Bytes / 4
 	switch {
 	case g.isa == avx512 && g.f == wQ41:
-		g.move(g.constant("from0", counting(0)...), g.c0)
+		g.move(g.Table("from0", counting(0)...), g.c0)
 		g.q = []reg.VecPhysical{take()}
 	case g.isa == avx512 && g.f == wQ40:
-		g.move(g.constant("from8", counting(-8)...), g.c0)
+		g.move(g.Table("from8", counting(-8)...), g.c0)
 		g.q = []reg.VecPhysical{take()}
 	case g.isa == avx2 && (g.f == wQ40 || g.f == wQ41):
-		g.move(g.constant("fifteen", repeated(15, n)...), g.c0)
+		g.move(g.Table("fifteen", repeated(15, n)...), g.c0)
 		if g.f == wQ40 {
-			g.move(g.constant("eight", repeated(8, n)...), g.m)
+			g.move(g.Table("eight", repeated(8, n)...), g.m)
 		}
 		g.q = []reg.VecPhysical{take(), take()}
 	}
@@ -197,24 +170,20 @@ func (g *weightGen) half(h int, w reg.GPPhysical, dst []reg.VecPhysical) {
 	}
 }
 
-// begin begins a kernel of a format.
-func (f *gen) beginWeights(name string, i *isa, w *weightFormat) *weightGen {
-	g := &weightGen{vecGen: vecGen{gen: f, isa: i, elem: asm.F32}, f: w}
-	f.Function(name + w.name + i.Name)
-	f.Attributes(attr.NOSPLIT)
-	f.Pragma("noescape")
-	return g
+// beginWeights begins a kernel of a format.
+func (f *gen) beginWeights(i *isa, w *weightFormat, name, signature string, doc ...string) *weightGen {
+	return &weightGen{vecGen: *f.begin(i, asm.F32, name+w.name, signature, doc...), f: w}
+}
+
+func decodeDoc(w *weightFormat) string {
+	return fmt.Sprintf("is decode%s for blocks ≥ 1 times %d weights.", w.name, quantBlock)
 }
 
 // decode writes what decodes whole blocks.
 func (f *gen) decode(i *isa, w *weightFormat) {
-	g := f.beginWeights("decode", i, w)
-	g.SignatureExpr("func(blocks int, w *byte, dst *float32)")
-	g.Doc(fmt.Sprintf("decode%s%s is decode%s for blocks ≥ 1 times %d weights.", w.name, i.Name, w.name, quantBlock))
+	g := f.beginWeights(i, w, "decode", "(blocks int, w *byte, dst *float32)", decodeDoc(w))
 	src, dst, left := reg.RAX, reg.RBX, reg.RCX
-	g.Load(g.Param("blocks"), left)
-	g.Load(g.Param("w"), src)
-	g.Load(g.Param("dst"), dst)
+	g.Args("blocks w dst", left, src, dst)
 	g.reserve()
 	g.Label("loop")
 	g.openBlock(src)
@@ -228,19 +197,15 @@ func (f *gen) decode(i *isa, w *weightFormat) {
 	}
 	g.ADDQ(operand.I32(w.bytes), src)
 	g.ADDQ(operand.I32(4*quantBlock), dst)
-	g.DECQ(left)
-	g.JNE(operand.LabelRef("loop"))
-	g.VZEROUPPER()
-	g.RET()
+	g.Repeat(left, "loop")
+	g.End()
 }
 
 // dotWeights writes products of rows of weights and of activations in float32.
 func (f *gen) dotWeights(i *isa, w *weightFormat) {
-	g := f.beginWeights("dot", i, w)
-	g.SignatureExpr("func(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)")
-	g.Doc(append([]string{
-		fmt.Sprintf("dot%s%s is, for blocks and rows ≥ 1 and m a power of two up to %d,", w.name, i.Name, i.wide()), ""},
-		dotWeightsDoc(fmt.Sprintf("for j := range %d*blocks {", quantBlock), "sum += w[r, j] * x[i*ldx+j] // fused, in lanes")...)...)
+	g := f.beginWeights(i, w, "dot",
+		"(blocks int, w *byte, rowBytes int, rows int, x *float32, ldx int, y *float32, ldy int, m int, add bool)",
+		dotFloat32Doc(i.wide())...)
 	k := g.weightLoops(2)
 	g.reserve()
 	k.choose(i.wide())
@@ -268,8 +233,17 @@ func (f *gen) dotWeights(i *isa, w *weightFormat) {
 	}
 }
 
-func dotWeightsDoc(loop, sum string) []string {
+// dotFloat32Doc is what is said of products with activations in float32, up to so many
+// rows of them.
+func dotFloat32Doc(wide int) []string {
+	return dotWeightsDoc(fmt.Sprintf("is, for blocks and rows ≥ 1 and m a power of two up to %d,", wide),
+		fmt.Sprintf("for j := range %d*blocks {", quantBlock), "sum += w[r, j] * x[i*ldx+j] // fused, in lanes")
+}
+
+func dotWeightsDoc(first, loop, sum string) []string {
 	return []string{
+		first,
+		"",
 		"\tfor r := range rows {",
 		"\t\tfor i := range m {",
 		"\t\t\tvar sum float32",
@@ -296,46 +270,23 @@ type weightLoops struct {
 }
 
 // weightLoops loads the arguments. Activations take 1<<xShift bytes each.
-func (g *weightGen) weightLoops(xShift uint8) *weightLoops {
+func (g *weightGen) weightLoops(xShift int) *weightLoops {
 	k := &weightLoops{
 		g: g, x: rowsOf{reg.RBX, reg.RCX, reg.RSI, reg.RDI}, y: rowsOf{reg.R8, reg.R9, reg.R10, reg.R11},
 		row: reg.RAX, w: reg.RDX, left: reg.R12, tmp: reg.R13, ahead: reg.R14,
 	}
-	place := func(name string) operand.Mem {
-		b, err := g.Param(name).Resolve()
-		if err != nil {
-			panic(err)
-		}
-		return b.Addr
-	}
-	k.blocks, k.rowBytes, k.rowsNo = place("blocks"), place("rowBytes"), place("rows")
-	for _, p := range []struct {
-		to      rowsOf
-		at, gap string
-		shift   uint8
-	}{{k.x, "x", "ldx", xShift}, {k.y, "y", "ldy", 2}} {
-		g.Load(g.Param(p.at), p.to.first)
-		g.Load(g.Param(p.gap), p.to.lda)
-		if p.shift > 0 {
-			g.SHLQ(operand.U8(p.shift), p.to.lda)
-		}
-		g.LEAQ(operand.Mem{Base: p.to.lda, Index: p.to.lda, Scale: 2}, p.to.lda3)
-		g.LEAQ(operand.Mem{Base: p.to.first, Index: p.to.lda, Scale: 4}, p.to.fifth)
-	}
-	g.Load(g.Param("w"), k.row)
+	k.blocks, k.rowBytes, k.rowsNo = g.Arg("blocks"), g.Arg("rowBytes"), g.Arg("rows")
+	g.rowsArg("x ldx", k.x, xShift)
+	g.rowsArg("y ldy", k.y, 2)
+	g.Args("w", k.row)
 	return k
 }
 
 // choose jumps to the body for m, at most so many.
 func (k *weightLoops) choose(most int) {
-	g := k.g
 	k.lookAhead()
-	g.Load(g.Param("m"), k.tmp)
-	for m := most; m > 1; m /= 2 {
-		g.CMPQ(k.tmp, operand.U8(m))
-		g.JEQ(operand.LabelRef(fmt.Sprintf("m%d", m)))
-	}
-	g.JMP(operand.LabelRef("m1"))
+	k.g.Args("m", k.tmp)
+	k.g.Choose(k.tmp, "m", halvings(most)...)
 }
 
 // rows writes the loops for m rows of activations, in steps of one block, or of
@@ -411,10 +362,7 @@ func (k *weightLoops) store(m int, sums []reg.VecPhysical, unroll int) {
 	g := k.g
 	per := len(sums) / m / unroll
 	t := g.isa.Regs[len(sums)]
-	add, err := g.Param("add").Resolve()
-	if err != nil {
-		panic(err)
-	}
+	add := g.Arg("add")
 	for r := range m {
 		var all []reg.VecPhysical
 		for u := range unroll {
@@ -427,7 +375,7 @@ func (k *weightLoops) store(m int, sums []reg.VecPhysical, unroll int) {
 		}
 		g.sumLanes(all[0], t)
 		store := operand.LabelRef(fmt.Sprintf("m%dstore%d", m, r))
-		g.CMPB(add.Addr, operand.U8(0))
+		g.CMPB(add, operand.U8(0))
 		g.JEQ(store)
 		g.VADDSS(k.y.at(r, 0), all[0].AsX(), all[0].AsX())
 		g.Label(string(store))
@@ -445,8 +393,6 @@ func (k *weightLoops) next(m int) {
 		g.SUBQ(k.tmp, k.x.fifth)
 	}
 	g.ADDQ(k.rowBytes, k.row)
-	g.DECQ(k.rowsNo)
-	g.JNE(operand.LabelRef(fmt.Sprintf("m%d", m)))
-	g.VZEROUPPER()
-	g.RET()
+	g.Repeat(k.rowsNo, fmt.Sprintf("m%d", m))
+	g.End()
 }

@@ -3,18 +3,14 @@
 // From the folder above: go run ./probe ../probe
 package main
 
-import (
-	"github.com/mmcloughlin/avo/build"
-
-	"memorywall/pkg/_asm/asm"
-)
+import "memorywall/pkg/_asm/asm"
 
 // A gen writes one file.
-type gen struct{ *build.Context }
+type gen struct{ *asm.Gen }
 
 func main() {
 	file := func(name string, generate func(*gen)) func(string) error {
-		return asm.AMD64("probe", name, func(c *build.Context) { generate(&gen{c}) })
+		return asm.AMD64("probe", name, func(g *asm.Gen) { generate(&gen{g}) })
 	}
 	asm.Main(
 		file("compute_amd64", func(g *gen) {

@@ -17,8 +17,7 @@ const roundBytes = 512
 func (g *vecGen) passes(starts []reg.GPPhysical, body func(at []reg.GPPhysical)) {
 	rounds, passes, left := reg.R8, reg.R9, reg.R10
 	at := []reg.GPPhysical{reg.R11, reg.R12, reg.R13}[:len(starts)]
-	g.Load(g.Param("rounds"), rounds)
-	g.Load(g.Param("passes"), passes)
+	g.Args("rounds passes", rounds, passes)
 	g.Label("pass")
 	for i, s := range starts {
 		g.MOVQ(s, at[i])
@@ -29,23 +28,19 @@ func (g *vecGen) passes(starts []reg.GPPhysical, body func(at []reg.GPPhysical))
 	for _, p := range at {
 		g.ADDQ(operand.I32(roundBytes), p)
 	}
-	g.DECQ(left)
-	g.JNE(operand.LabelRef("round"))
-	g.DECQ(passes)
-	g.JNE(operand.LabelRef("pass"))
+	g.Repeat(left, "round")
+	g.Repeat(passes, "pass")
 }
 
 // load writes a loop of nothing but reads. Its result shows where it ended.
 func (f *gen) load(i *asm.ISA) {
 	const targets = 8
-	g := f.begin("load", i, &asm.Elem{})
-	g.elem = asm.F64
-	g.SignatureExpr("func(p *byte, rounds, passes int, out *uint64)")
-	g.Doc(fmt.Sprintf("load%s reads rounds·%d bytes from p on, passes times over, both ≥ 1. It stores in out the", i.Name, roundBytes),
+	g := &vecGen{f, i, asm.F64}
+	g.Begin("load"+i.Name, "(p *byte, rounds, passes int, out *uint64)",
+		fmt.Sprintf("reads rounds·%d bytes from p on, passes times over, both ≥ 1. It stores in out the", roundBytes),
 		fmt.Sprintf("exclusive or of the %d vectors of %d bytes that it read last. What it reads, [loadGo] reads.", targets, i.Bytes))
 	p, out := reg.RAX, reg.RBX
-	g.Load(g.Param("p"), p)
-	g.Load(g.Param("out"), out)
+	g.Args("p out", p, out)
 	g.passes([]reg.GPPhysical{p}, func(at []reg.GPPhysical) {
 		for v := range roundBytes / i.Bytes {
 			g.move(operand.Mem{Base: at[0], Disp: v * i.Bytes}, i.Regs[v%targets])
@@ -83,14 +78,12 @@ func (g *vecGen) put(streaming bool, from reg.VecPhysical, to operand.Mem) {
 // copy writes a loop that copies.
 func (f *gen) copy(i *asm.ISA, streaming bool) {
 	name, how := kind("copy", streaming)
-	g := f.begin(name, i, &asm.Elem{})
-	g.elem = asm.F64
-	g.SignatureExpr("func(dst, src *byte, rounds, passes int)")
-	g.Doc(fmt.Sprintf("%s%s copies rounds·%d bytes from src to dst, passes times over, both ≥ 1%s.", name, i.Name, roundBytes, how),
+	g := &vecGen{f, i, asm.F64}
+	g.Begin(name+i.Name, "(dst, src *byte, rounds, passes int)",
+		fmt.Sprintf("copies rounds·%d bytes from src to dst, passes times over, both ≥ 1%s.", roundBytes, how),
 		fmt.Sprintf("dst is a multiple of %d. What it equals is [copyGo].", i.Bytes))
 	dst, src := reg.RAX, reg.RBX
-	g.Load(g.Param("dst"), dst)
-	g.Load(g.Param("src"), src)
+	g.Args("dst src", dst, src)
 	g.passes([]reg.GPPhysical{dst, src}, func(at []reg.GPPhysical) {
 		for v := range roundBytes / i.Bytes {
 			r := i.Regs[v%8]
@@ -107,18 +100,12 @@ func (f *gen) copy(i *asm.ISA, streaming bool) {
 // triad writes the loop a = b + s·c.
 func (f *gen) triad(i *asm.ISA, streaming bool) {
 	name, how := kind("triad", streaming)
-	g := f.begin(name, i, &asm.Elem{})
-	g.elem = asm.F64
-	g.SignatureExpr("func(a, b, c, s *float64, rounds, passes int)")
-	g.Doc(fmt.Sprintf("%s%s does a = b + s·c for rounds·%d numbers, passes times over, both ≥ 1%s.", name, i.Name, roundBytes/8, how),
+	g := &vecGen{f, i, asm.F64}
+	g.Begin(name+i.Name, "(a, b, c, s *float64, rounds, passes int)",
+		fmt.Sprintf("does a = b + s·c for rounds·%d numbers, passes times over, both ≥ 1%s.", roundBytes/8, how),
 		fmt.Sprintf("a, b and c are multiples of %d. What it equals is [triadGo], whose multiply and add it may fuse.", i.Bytes))
 	a, b, c, s := reg.RAX, reg.RBX, reg.RCX, reg.RDX
-	for _, p := range []struct {
-		name string
-		to   reg.GPPhysical
-	}{{"a", a}, {"b", b}, {"c", c}, {"s", s}} {
-		g.Load(g.Param(p.name), p.to)
-	}
+	g.Args("a b c s", a, b, c, s)
 	factor := i.Regs[8]
 	g.broadcast(operand.Mem{Base: s}, factor)
 	g.passes([]reg.GPPhysical{a, b, c}, func(at []reg.GPPhysical) {

@@ -20,11 +20,10 @@ func (g *neonGen) fused(e *asm.Elem) {
 	if e == asm.I32 {
 		name, equals = "dotsNEON", "dotsGo"
 	}
-	g.Function(name, fmt.Sprintf("(n int, p *%s)", e.GoType), 16,
-		fmt.Sprintf("%s does n rounds, n ≥ 1, of what [%s] does with the %d numbers from p[2] on, one", name, equals, neonChains*asm.NEONBytes/e.Size()),
+	g.Function(name, fmt.Sprintf("(n int, p *%s)", e.GoType),
+		fmt.Sprintf("does n rounds, n ≥ 1, of what [%s] does with the %d numbers from p[2] on, one", equals, neonChains*asm.NEONBytes/e.Size()),
 		"instruction for each vector of them.")
-	g.Line("MOVD n+0(FP), R0")
-	g.Line("MOVD p+8(FP), R1")
+	g.Args("n p", "R0", "R1")
 	for i, v := range []int{neonChains, neonChains + 1} {
 		g.Line("FMOV%s %d(R1), F%d", lane, i*e.Size(), v)
 		g.Line("VDUP V%d.%s[0], V%d.%s", v, lane, v, arr)
@@ -42,8 +41,7 @@ func (g *neonGen) fused(e *asm.Elem) {
 		}
 		g.Line("VFMLA V%d.%s, V%d.%s, V%d.%s", neonChains, arr, neonChains+1, arr, v, arr)
 	}
-	g.Line("SUBS $1, R0, R0")
-	g.Line("BNE loop")
+	g.Repeat("R0", "loop")
 	for v := 0; v < neonChains; v += 4 {
 		g.Line("VST1.P %s, 64(R2)", quad(v))
 	}
@@ -64,26 +62,19 @@ func (g *neonGen) passes(arrays int, body func(at []string, part int)) {
 	for part := range roundBytes / 64 {
 		body(at, part)
 	}
-	g.Line("SUBS $1, R6, R6")
-	g.Line("BNE round")
-	g.Line("SUBS $1, R5, R5")
-	g.Line("BNE pass")
+	g.Repeat("R6", "round")
+	g.Repeat("R5", "pass")
 }
 
 // quad is the list of the four vectors from v on.
-func quad(v int) string {
-	return fmt.Sprintf("[V%d.B16, V%d.B16, V%d.B16, V%d.B16]", v, v+1, v+2, v+3)
-}
+func quad(v int) string { return asm.Vectors(v, 4, "B16") }
 
 func (g *neonGen) load() {
 	const targets = 16
-	g.Function("loadNEON", "(p *byte, rounds int, passes int, out *uint64)", 32,
-		fmt.Sprintf("loadNEON reads rounds·%d bytes from p on, passes times over, both ≥ 1. It stores in out the", roundBytes),
+	g.Function("loadNEON", "(p *byte, rounds int, passes int, out *uint64)",
+		fmt.Sprintf("reads rounds·%d bytes from p on, passes times over, both ≥ 1. It stores in out the", roundBytes),
 		fmt.Sprintf("exclusive or of the %d vectors of %d bytes that it read last. What it reads, [loadGo] reads.", targets, asm.NEONBytes))
-	g.Line("MOVD p+0(FP), R0")
-	g.Line("MOVD rounds+8(FP), R4")
-	g.Line("MOVD passes+16(FP), R5")
-	g.Line("MOVD out+24(FP), R3")
+	g.Args("p rounds passes out", "R0", "R4", "R5", "R3")
 	g.passes(1, func(at []string, part int) {
 		g.Line("VLD1.P 64(%s), %s", at[0], quad(part%4*4))
 	})
@@ -95,13 +86,10 @@ func (g *neonGen) load() {
 }
 
 func (g *neonGen) copy() {
-	g.Function("copyNEON", "(dst *byte, src *byte, rounds int, passes int)", 32,
-		fmt.Sprintf("copyNEON copies rounds·%d bytes from src to dst, passes times over, both ≥ 1.", roundBytes),
+	g.Function("copyNEON", "(dst *byte, src *byte, rounds int, passes int)",
+		fmt.Sprintf("copies rounds·%d bytes from src to dst, passes times over, both ≥ 1.", roundBytes),
 		"What it equals is [copyGo].")
-	g.Line("MOVD dst+0(FP), R0")
-	g.Line("MOVD src+8(FP), R1")
-	g.Line("MOVD rounds+16(FP), R4")
-	g.Line("MOVD passes+24(FP), R5")
+	g.Args("dst src rounds passes", "R0", "R1", "R4", "R5")
 	g.passes(2, func(at []string, part int) {
 		v := part % 4 * 4
 		g.Line("VLD1.P 64(%s), %s", at[1], quad(v))
@@ -111,15 +99,10 @@ func (g *neonGen) copy() {
 }
 
 func (g *neonGen) triad() {
-	g.Function("triadNEON", "(a *float64, b *float64, c *float64, s *float64, rounds int, passes int)", 48,
-		fmt.Sprintf("triadNEON does a = b + s·c for rounds·%d numbers, passes times over, both ≥ 1.", roundBytes/8),
+	g.Function("triadNEON", "(a *float64, b *float64, c *float64, s *float64, rounds int, passes int)",
+		fmt.Sprintf("does a = b + s·c for rounds·%d numbers, passes times over, both ≥ 1.", roundBytes/8),
 		"What it equals is [triadGo], whose multiply and add it fuses.")
-	g.Line("MOVD a+0(FP), R0")
-	g.Line("MOVD b+8(FP), R1")
-	g.Line("MOVD c+16(FP), R2")
-	g.Line("MOVD s+24(FP), R3")
-	g.Line("MOVD rounds+32(FP), R4")
-	g.Line("MOVD passes+40(FP), R5")
+	g.Args("a b c s rounds passes", "R0", "R1", "R2", "R3", "R4", "R5")
 	g.Line("FMOVD (R3), F16")
 	g.Line("VDUP V16.D[0], V16.D2")
 	g.passes(3, func(at []string, part int) {
