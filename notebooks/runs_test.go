@@ -285,6 +285,74 @@ func (s *shown) at(row, name string) (float64, error) {
 	return v[0], nil
 }
 
+// roofsOf returns what one run says of each roof, by its name: the ridge point, in
+// FLOP/byte, as each cell has it.
+func roofsOf(run map[string]*shown) (map[string]map[string]float64, error) {
+	ridges := map[string]map[string]float64{}
+	say := func(roof, cell string, ridge float64) {
+		if ridges[roof] == nil {
+			ridges[roof] = map[string]float64{}
+		}
+		ridges[roof][cell] = ridge
+	}
+	for cell, s := range run {
+		for _, r := range s.Rows {
+			roof, isRidge := strings.CutPrefix(r[0], "ridge of ")
+			if cell == "measure-your-roofs" {
+				roof, isRidge = r[0]+", one core", true
+				if n := r[slices.Index(s.Columns, "threads")]; n != "1" {
+					roof = r[0] + ", " + n + " cores"
+				}
+			}
+			if !isRidge {
+				continue
+			}
+			column := "ridge"
+			if cell != "measure-your-roofs" {
+				column = "arithmetic intensity"
+			}
+			v, err := (&shown{Columns: s.Columns, Rows: [][]string{r}}).column(column)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", cell, err)
+			}
+			say(roof, cell, v[0])
+		}
+	}
+	return ridges, nil
+}
+
+// differing returns the roofs that two cells of a run draw in two places.
+func differing(run map[string]*shown) ([]string, error) {
+	ridges, err := roofsOf(run)
+	var found []string
+	for _, roof := range slices.Sorted(maps.Keys(ridges)) {
+		at := slices.Sorted(maps.Values(ridges[roof]))
+		if low, high := at[0], at[len(at)-1]; !(high <= 1.01*low) { // the table has three or four digits
+			found = append(found, fmt.Sprintf("%s: its ridge point is %v FLOP/byte", roof, ridges[roof]))
+		}
+	}
+	return found, err
+}
+
+// A machine has one roof, in every chapter.
+func TestOneRoof(t *testing.T) {
+	for name, run := range allRuns(t) {
+		found, err := differing(run)
+		if err != nil || len(found) > 0 {
+			t.Errorf("%s: %v: run the measured chapters one after the other, so that all use one my-roof.json\n%s", name, err, strings.Join(found, "\n"))
+		}
+	}
+	other := func(ridge string) *shown {
+		return &shown{Columns: []string{"point", "arithmetic intensity (FLOP/byte)"}, Rows: [][]string{{"ridge of memory, 2 cores", ridge}}}
+	}
+	table := &shown{Columns: []string{"level", "threads", "ridge float32"}, Rows: [][]string{{"memory", "2", "7.341"}}}
+	for ridge, want := range map[string]int{"3.92": 1, "7.3408": 0} {
+		if found, err := differing(map[string]*shown{"measure-your-roofs": table, "all-cores": other(ridge)}); err != nil || len(found) != want {
+			t.Errorf("a table with 7.341 and a figure with %s: found %q, %v; there must be %d", ridge, found, err, want)
+		}
+	}
+}
+
 // tagged returns the metadata of a cell with one tag, or none.
 func tagged(tag string) map[string]json.RawMessage {
 	if tag == "" {

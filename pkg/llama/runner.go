@@ -116,6 +116,7 @@ type Shares struct {
 	Output    time.Duration // the product with the output layer
 	Attention time.Duration // of queries with keys and of weights with values
 	All       time.Duration // of the steps as a whole
+	Steps     int           // a prompt is one
 }
 
 // String says it in parts of the whole.
@@ -145,7 +146,10 @@ func (r *Runner) now() (t time.Time) {
 func products(s *Shares) *time.Duration  { return &s.Products }
 func output(s *Shares) *time.Duration    { return &s.Output }
 func attention(s *Shares) *time.Duration { return &s.Attention }
-func all(s *Shares) *time.Duration       { return &s.All }
+func all(s *Shares) *time.Duration {
+	s.Steps++
+	return &s.All
+}
 
 // Close ends the runner's threads.
 func (r *Runner) Close() { r.team.Close() }

@@ -14,6 +14,7 @@ import (
 	"memorywall/pkg/llama"
 	"memorywall/pkg/machine"
 	"memorywall/pkg/matmul"
+	"memorywall/pkg/transformer"
 )
 
 // A Lab is the lesson's model on the reader's machine.
@@ -73,6 +74,87 @@ func (l *Lab) Time(c Case, o bench.Options) (bench.Result, error) { return l.com
 // Shares is [Case.Shares].
 func (l *Lab) Shares(c Case, d time.Duration) (llama.Shares, error) { return l.complete(c).Shares(d) }
 
+// InCache returns what the products of a case's step would take if their weights lay
+// in a cache: the time of the kernels, unpacking and all, without any waiting. One
+// core is timed, on weights that fill a quarter of its L2, and all share the work.
+func (l *Lab) InCache(c Case) (float64, error) {
+	c = l.complete(c)
+	return inCache(c.Model, c.Batch, c.Batch, c.Threads, matmul.Int8Activations())
+}
+
+// Where says where the time of a case's step goes: its shares, and that of the kernels.
+func (l *Lab) Where(c Case) (string, error) {
+	s, err := l.Shares(c, 200*time.Millisecond)
+	if err != nil {
+		return "", err
+	}
+	kernels, err := l.InCache(c)
+	return where(s, kernels), err
+}
+
+// PromptWhere says the same of reading a prompt of so many tokens.
+func (l *Lab) PromptWhere(tokens int) (string, error) {
+	s, err := l.promptShares(tokens)
+	if err != nil {
+		return "", err
+	}
+	kernels := 0.0
+	for left := tokens; left > 0 && err == nil; left -= llama.DefaultChunk {
+		chunk, out := 0.0, 0
+		if left <= llama.DefaultChunk {
+			out = 1 // the last token alone
+		}
+		chunk, err = inCache(l.Model, min(left, llama.DefaultChunk), out, l.complete(Case{}).Threads)
+		kernels += chunk
+	}
+	return where(s, kernels), err
+}
+
+func where(s llama.Shares, kernels float64) string {
+	return fmt.Sprintf("%s. With their weights in a cache, the products would take %.0f%% of the time", s, 100*kernels/(s.All.Seconds()/float64(s.Steps)))
+}
+
+// inCache is as InCache, for so many rows of activations in the layers and in the
+// output layer.
+func inCache(m *llama.Model, rows, out, threads int, options ...matmul.Option) (float64, error) {
+	layers, output := int64(0), int64(0) // weights
+	for _, p := range m.Shape().Parts() {
+		if p.Name == transformer.OutputLayer {
+			output = p.Matrix
+		} else {
+			layers += p.Matrix
+		}
+	}
+	matrices, table := m.Formats()
+	perLayer, err := secondsInCache(matrices, m.Width, rows, options...)
+	if err != nil || out == 0 {
+		return float64(layers) * perLayer / float64(threads), err
+	}
+	perOutput, err := secondsInCache(table, m.Width, out, options...)
+	return (float64(layers)*perLayer + float64(output)*perOutput) / float64(threads), err
+}
+
+// secondsInCache returns what one weight costs one core, with n rows of activations.
+func secondsInCache(f matmul.WeightFormat, cols, n int, options ...matmul.Option) (float64, error) {
+	size, err := f.RowBytes(cols)
+	if err != nil {
+		return 0, err
+	}
+	rows := max(32, int(matmul.HostCaches().L2)/4/size&^31)
+	w, err := matmul.NewWeights(f, rows, cols, make([]byte, rows*size))
+	if err != nil {
+		return 0, err
+	}
+	x, y := make([]float32, n*cols), make([]float32, n*rows)
+	var failed error
+	result, err := bench.Run(fmt.Sprintf("%v in a cache, %d rows", f, n), bench.Work{}, bench.Options{Samples: 5, MinTime: 4 * time.Millisecond}, func() {
+		if err := w.Mul(y, x, n, append(options, matmul.Threads(1))...); err != nil {
+			failed = err
+		}
+	})
+	return result.Min / float64(rows) / float64(cols), cmp.Or(failed, err)
+}
+
 // FirstToken returns the least time to read a prompt of so many tokens.
 func (l *Lab) FirstToken(tokens int) float64 {
 	return l.Roof(Case{}).FirstToken(l.Model, tokens, llama.DefaultChunk, matmul.Float16)
@@ -83,8 +165,8 @@ func (l *Lab) TimeFirstToken(tokens int, o bench.Options) (bench.Result, error) 
 	return TimeFirstToken(l.Model, tokens, o)
 }
 
-// PromptShares returns where the time of reading a prompt of so many tokens goes.
-func (l *Lab) PromptShares(tokens int) (llama.Shares, error) {
+// promptShares returns where the time of reading a prompt of so many tokens goes.
+func (l *Lab) promptShares(tokens int) (llama.Shares, error) {
 	var s llama.Shares
 	r, read, err := prompt(l.Model, tokens)
 	if err != nil {
@@ -99,7 +181,7 @@ func (l *Lab) PromptShares(tokens int) (llama.Shares, error) {
 }
 
 // Sweep is what was predicted and what was measured, case by case, in ms. Measured
-// is the best sample. Doubts are the first warnings, and how many more there are.
+// is the best sample. Doubts are the warnings of all cases.
 type Sweep struct {
 	Predicted, Measured []float64
 	Doubts              []string
@@ -140,8 +222,6 @@ func (l *Lab) Prompts(progress func(done, total int), tokens ...int) (Sweep, err
 	})
 }
 
-const mostDoubts = 2 // that are shown
-
 func each[T any](progress func(done, total int), all []T, time func(T) (float64, bench.Result, error)) (Sweep, error) {
 	var s Sweep
 	for i, c := range all {
@@ -156,9 +236,6 @@ func each[T any](progress func(done, total int), all []T, time func(T) (float64,
 	}
 	if progress != nil {
 		progress(len(all), len(all))
-	}
-	if more := len(s.Doubts) - mostDoubts; more > 0 {
-		s.Doubts = append(s.Doubts[:mostDoubts], fmt.Sprintf("and %d more", more))
 	}
 	return s, nil
 }
@@ -240,7 +317,7 @@ func (c Case) Time(o bench.Options) (bench.Result, error) {
 	}
 	defer r.Close()
 	var failed error
-	result, err := bench.Run(fmt.Sprintf("a step of %d at %d tokens", len(caches), c.complete().Context), bench.Work{FLOPs: c.Step().FLOPs, Bytes: c.Step().Bytes()}, o, func() {
+	result, err := bench.Run(fmt.Sprintf("a batch of %d at context %d", len(caches), c.complete().Context), bench.Work{FLOPs: c.Step().FLOPs, Bytes: c.Step().Bytes()}, o, func() {
 		if err := again(r, caches, next); err != nil {
 			failed = err
 		}

@@ -1,12 +1,15 @@
 package speak
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"memorywall/pkg/bench"
 	"memorywall/pkg/llama"
+	"memorywall/pkg/machine"
 	"memorywall/pkg/matmul"
 )
 
@@ -19,6 +22,8 @@ func small(t *testing.T) *llama.Model {
 	}
 	return m
 }
+
+var numbers = regexp.MustCompile(`(\d+|NaN|\+Inf)%`)
 
 // TestMeasuring: what is timed is what was asked for. No time is judged.
 func TestMeasuring(t *testing.T) {
@@ -37,10 +42,20 @@ func TestMeasuring(t *testing.T) {
 	if one, three := (Case{Model: m, Context: 150}).Step(), (Case{Model: m, Batch: 3, Context: 150}).Step(); three.KV != 3*one.KV || three.Weights != one.Weights {
 		t.Errorf("one sequence %+v, three %+v", one, three)
 	}
+	lab := &Lab{Model: m, Machine: machine.Machine{Measured: &machine.Measured{Levels: []machine.Level{{Threads: 1}}}}}
+	for _, ask := range []func() (string, error){
+		func() (string, error) { return lab.Where(Case{Batch: 2, Context: 10}) },
+		func() (string, error) { return lab.PromptWhere(100) },
+	} {
+		text, err := ask()
+		if parts := numbers.FindAllString(text, -1); err != nil || len(parts) != 5 || slices.Contains(parts, "NaN%") {
+			t.Errorf("%q, %v: it must have five shares", text, err)
+		}
+	}
 	if result, err := TimeFirstToken(m, 100, quick); err != nil || len(result.Samples) < 2 {
 		t.Errorf("a prompt: %+v, %v", result, err)
 	}
-	if s, err := (&Lab{Model: m}).PromptShares(100); err != nil || s.Products <= 0 || s.Output <= 0 || s.Attention <= 0 || s.Products+s.Output+s.Attention > s.All {
+	if s, err := (&Lab{Model: m}).promptShares(100); err != nil || s.Products <= 0 || s.Output <= 0 || s.Attention <= 0 || s.Products+s.Output+s.Attention > s.All {
 		t.Errorf("a prompt: shares %v, %v", s, err)
 	}
 	for name, err := range map[string]error{
