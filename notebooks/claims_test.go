@@ -400,7 +400,7 @@ var claims = map[string]claim{
 		},
 	},
 	"two.simd": {
-		says:  "Blocks on top of them bring a fifth or more again, and far more where B is far away.",
+		says:  "Blocks on top of them bring a fifth or more again, if not always as much as in Figure 8.5: the delay changes within minutes.",
 		cells: []string{"two-by-two"},
 		holds: func(s *shown, _ map[string]*shown) error {
 			v := &values{s: s}
