@@ -184,8 +184,8 @@ func TestParseCacheSize(t *testing.T) {
 		"": 0, "K": 0, "4k": 0, "-1K": 0, "1.5M": 0, "9223372036854775807": 0, "9007199254740993K": 0,
 		"4503599627370496K": 1 << 62,
 	} {
-		if got := parseCacheSize(s); got != want {
-			t.Errorf("parseCacheSize(%q) is %d; want %d", s, got, want)
+		if got := parseCount(s); got != want {
+			t.Errorf("parseCount(%q) is %d; want %d", s, got, want)
 		}
 	}
 }

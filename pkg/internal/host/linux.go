@@ -133,13 +133,11 @@ func (h *Host) readCaches(root fs.FS, online, usable []int) {
 			file := func(name string) string { return text(root, path.Join(dir, name)) }
 			c := Cache{Type: strings.ToLower(file("type"))}
 			c.Level, _ = strconv.Atoi(file("level"))
-			c.Bytes = parseCacheSize(file("size"))
+			c.Bytes = parseCount(file("size"))
 			if c.Level < 1 || c.Bytes < 1 || c.Type == "" {
 				continue // a kernel that does not know, as on some arm boards
 			}
-			if line, err := strconv.ParseInt(file("coherency_line_size"), 10, 64); err == nil && line > 0 {
-				c.LineBytes = line
-			}
+			c.LineBytes = parseCount(file("coherency_line_size"))
 			shared := file("shared_cpu_list")
 			if list, ok := parseCPUList(shared); ok {
 				c.Cores = len(list)
@@ -169,8 +167,8 @@ func (h *Host) readCaches(root fs.FS, online, usable []int) {
 	}
 }
 
-// parseCacheSize parses "48K", "2M", "1G" or plain bytes; 0 if it is none.
-func parseCacheSize(s string) int64 {
+// parseCount parses a whole number, such as "48", "48K", "2M" or "1G"; 0 if it is none.
+func parseCount(s string) int64 {
 	shift := 0
 	if s != "" {
 		if i := strings.IndexByte("KMG", s[len(s)-1]); i >= 0 {
@@ -192,7 +190,7 @@ func (h *Host) readMemory(root fs.FS) {
 		if len(f) != 2 || f[1] != "kB" {
 			return
 		}
-		n := parseCacheSize(f[0] + "K")
+		n := parseCount(f[0] + "K")
 		switch key {
 		case "MemTotal":
 			h.Memory = n
@@ -207,19 +205,14 @@ func (h *Host) readMemory(root fs.FS) {
 func (h *Host) readCgroups(root fs.FS) {
 	cpu := findCgroup(root, "cpu")
 	for _, dir := range cpu.dirs {
-		var quota, period float64
-		if cpu.v2 {
-			// "max 100000" or "150000 100000": microseconds in each period.
-			f := strings.Fields(text(root, path.Join(dir, "cpu.max")))
-			if len(f) != 2 {
-				continue
-			}
-			quota, period = microseconds(f[0]), microseconds(f[1])
-		} else {
-			// A quota of -1 means none.
-			quota = microseconds(text(root, path.Join(dir, "cpu.cfs_quota_us")))
-			period = microseconds(text(root, path.Join(dir, "cpu.cfs_period_us")))
+		// Version 2 has "max 100000" or "150000 100000", microseconds in each period;
+		// version 1 has a file for each of the two, and a quota of -1 means none.
+		file := func(name string) string { return text(root, path.Join(dir, name)) }
+		limit, each, _ := strings.Cut(file("cpu.max"), " ")
+		if !cpu.v2 {
+			limit, each = file("cpu.cfs_quota_us"), file("cpu.cfs_period_us")
 		}
+		quota, period := float64(parseCount(limit)), float64(parseCount(each))
 		if quota > 0 && period > 0 && (h.Quota == 0 || quota/period < h.Quota) {
 			h.Quota = quota / period
 		}
@@ -231,12 +224,9 @@ func (h *Host) readCgroups(root fs.FS) {
 	}
 	for _, dir := range memory.dirs {
 		// "max" (v2) is no number; "none" in v1 is a number above any memory.
-		allowed, err := strconv.ParseInt(text(root, path.Join(dir, limit)), 10, 64)
-		if err != nil || allowed <= 0 {
-			continue
-		}
+		allowed := parseCount(text(root, path.Join(dir, limit)))
 		used, err := strconv.ParseInt(text(root, path.Join(dir, usage)), 10, 64)
-		if err != nil || used < 0 {
+		if allowed == 0 || err != nil || used < 0 {
 			continue
 		}
 		// The kernel takes pages of files back when memory runs short.
@@ -244,7 +234,7 @@ func (h *Host) readCgroups(root fs.FS) {
 		lines(root, path.Join(dir, "memory.stat"), func(line string) {
 			key, value, _ := strings.Cut(line, " ")
 			if key == prefix+"inactive_file" || key == prefix+"active_file" {
-				if n, err := strconv.ParseInt(value, 10, 64); err == nil && n > 0 && n <= used-files {
+				if n := parseCount(value); n <= used-files {
 					files += n
 				}
 			}
@@ -253,15 +243,6 @@ func (h *Host) readCgroups(root fs.FS) {
 			h.Free = left
 		}
 	}
-}
-
-// microseconds parses a positive whole number; 0 if it is none.
-func microseconds(s string) float64 {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return float64(n)
 }
 
 // cgroup is the process's place in the hierarchy of one controller: its own
