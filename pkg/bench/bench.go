@@ -247,7 +247,7 @@ func (r Result) String() string {
 	for _, q := range r.Quantities()[1:] {
 		s += fmt.Sprintf("%.4g %s, ", q.Value, q.Unit)
 	}
-	s += fmt.Sprintf("%s a call (best of %d, median +%.1f%%)", seconds(r.Min), len(r.Samples), 100*r.Spread)
+	s += fmt.Sprintf("%s a call (best of %d, median +%.1f%%)", num.SI(r.Min, "s"), len(r.Samples), 100*r.Spread)
 	return s + tail(r.Threads, len(r.Warnings))
 }
 
@@ -268,19 +268,6 @@ func Plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// seconds formats a time with three or four digits and a fitting unit.
-func seconds(s float64) string {
-	for _, u := range []struct {
-		unit string
-		size float64
-	}{{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}} {
-		if s >= u.size {
-			return fmt.Sprintf("%.4g %s", s/u.size, u.unit)
-		}
-	}
-	return fmt.Sprintf("%.3g ns", s/1e-9)
 }
 
 // summarize fills in what follows from r.Samples, which must not be empty.

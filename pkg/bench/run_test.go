@@ -563,13 +563,6 @@ func TestResolution(t *testing.T) {
 }
 
 func TestFormats(t *testing.T) {
-	for s, want := range map[float64]string{
-		2.5: "2.5 s", 1: "1 s", 0.0421337: "42.13 ms", 1.5e-6: "1.5 µs", 1e-6: "1 µs", 99e-9: "99 ns", 4.2e-10: "0.42 ns", 0: "0 ns",
-	} {
-		if got := seconds(s); got != want {
-			t.Errorf("seconds(%v) is %q; want %q", s, got, want)
-		}
-	}
 	r := Result{Name: "f", Work: Work{FLOPs: 1e9, Bytes: 2e9}, Threads: 2, Min: 0.5, Spread: 0.0123, Samples: []float64{0.5, 0.6}}
 	if got, want := r.String(), "f: 2 GFLOP/s, 4 GB/s, 500 ms a call (best of 2, median +1.2%), 2 threads"; got != want {
 		t.Errorf("String is %q; want %q", got, want)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"memorywall/pkg/internal/num"
 )
 
 // A timer is a clock with what is known about its use: its resolution, and
@@ -420,9 +422,9 @@ func (r *Result) doubt(o Options, shortest time.Duration) {
 	}
 	if res := o.timer.resolution; shortest < resolutionMargin*res {
 		warn("the shortest sample took %s and the clock moves in steps of %s: the time can be %.1f%% wrong",
-			seconds(shortest.Seconds()), seconds(res.Seconds()), 100*float64(res)/float64(shortest))
+			num.SI(shortest.Seconds(), "s"), num.SI(res.Seconds(), "s"), 100*float64(res)/float64(shortest))
 	}
 	if r.Min < callMargin*o.timer.call {
-		warn("a call took %s, of which %s is what the timing loop adds: do more work in each call", seconds(r.Min), seconds(o.timer.call))
+		warn("a call took %s, of which %s is what the timing loop adds: do more work in each call", num.SI(r.Min, "s"), num.SI(o.timer.call, "s"))
 	}
 }
