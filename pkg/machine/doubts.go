@@ -3,10 +3,12 @@ package machine
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"memorywall/pkg/bench"
+	"memorywall/pkg/probe"
 )
 
 const (
@@ -59,66 +61,37 @@ func disturbed(results []bench.Result) []string {
 		line("the best of one visit lies more than %.0f%% above that of any other (most: %s): another run may find other figures", bench.Result.Apart)...)
 }
 
-// A loadPort is how many bytes one core can load from its first-level cache in
-// a cycle, for CPUs where that is published.
-type loadPort struct {
-	match  func(cpu string, has func(isa string) bool) bool
-	isa    string // of the loop
+// loadPorts are the bytes that one core can load from its first-level cache in a
+// cycle, by CPU and the instruction set of the loop, where that is published.
+var loadPorts = []struct {
+	cpu    *regexp.Regexp
+	isa    string
 	bytes  float64
 	source string
-}
-
-func intel(cpu string) bool { return strings.Contains(cpu, "Intel") }
-
-// loadPortTable holds what is the same for all CPUs that a rule matches. A CPU
-// that no rule matches has no known figure.
-var loadPortTable = []loadPort{
+}{
 	{
 		// Skylake server to Granite Rapids, Ice Lake to Rocket Lake: all of Intel's
 		// cores with AVX-512 have two ports that load 64 bytes each.
-		func(cpu string, has func(string) bool) bool { return intel(cpu) && has("avx512f") },
-		"avx512", 2 * 64,
+		regexp.MustCompile(`Intel`), probe.AVX512, 2 * 64,
 		"Intel 64 and IA-32 Architectures Optimization Reference Manual (248966), cache parameters of the Skylake server and later microarchitectures: two 64-byte loads a cycle",
 	},
 	{
-		// Zen 4 names: EPYC 9xx4, Ryzen 7xxx. One 64-byte load or two of 32 bytes.
-		func(cpu string, has func(string) bool) bool {
-			return amd(cpu, "EPYC 9", '4') && has("avx512f")
-		},
-		"avx512", 64,
+		// Zen 4: EPYC 9xx4. One 64-byte load or two of 32 bytes.
+		regexp.MustCompile(`AMD EPYC 9[0-9A-Z]{2}4`), probe.AVX512, 64,
 		"AMD Software Optimization Guide for the Zen 4 Microarchitecture (57647), load-store unit: one 64-byte or two 32-byte loads a cycle",
 	},
 	{
 		// Zen 2 and Zen 3: EPYC 7xx2 and 7xx3.
-		func(cpu string, has func(string) bool) bool {
-			return (amd(cpu, "EPYC 7", '2') || amd(cpu, "EPYC 7", '3')) && has("avx2")
-		},
-		"avx2", 2 * 32,
+		regexp.MustCompile(`AMD EPYC 7[0-9A-Z]{2}[23]`), probe.AVX2, 2 * 32,
 		"AMD Software Optimization Guide for Family 17h Models 30h and Greater (56305) and Family 19h (56665), load-store unit: two 32-byte loads a cycle",
 	},
 }
 
-// amd reports whether the CPU is an AMD server part whose four-digit number
-// follows the prefix and ends in the digit of its generation.
-func amd(cpu, prefix string, generation byte) bool {
-	_, rest, ok := strings.Cut(cpu, "AMD "+prefix)
-	if !ok || len(rest) < 3 {
-		return false
-	}
-	for _, c := range rest[:2] {
-		if !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z') {
-			return false
-		}
-	}
-	return rest[2] == generation
-}
-
-// loadPorts returns the bytes a cycle that one core of a known CPU can load with
-// an instruction set, and the source; 0 if they are not known.
-func loadPorts(h Host, isa string) (bytes float64, source string) {
-	has := func(isa string) bool { return slices.Contains(h.ISA, isa) }
-	for _, p := range loadPortTable {
-		if p.isa == isa && p.match(h.CPU, has) {
+// loadPort returns the bytes a cycle that one core of a known CPU can load with an
+// instruction set, and the source; 0 if they are not known.
+func loadPort(cpu, isa string) (bytes float64, source string) {
+	for _, p := range loadPorts {
+		if p.isa == isa && p.cpu.MatchString(cpu) {
 			return p.bytes, p.source
 		}
 	}

@@ -544,7 +544,7 @@ func (m *meter) machine(results []bench.Result) (Machine, error) {
 	if m.l1Load > 0 {
 		d.L1Load = &L1Load{BytesPerCycle: m.l1Load}
 		if memory, err := probe.NewMemory(""); err == nil {
-			d.L1Load.Ports, d.L1Load.Source = loadPorts(m.host, memory.ISA())
+			d.L1Load.Ports, d.L1Load.Source = loadPort(m.host.CPU, memory.ISA())
 		}
 	}
 	for i, p := range m.points {
