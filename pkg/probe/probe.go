@@ -102,7 +102,7 @@ func computes[T Number]() []compute[T] {
 // the peak of one core. It is for one goroutine at a time.
 type Compute[T Number] struct {
 	compute compute[T]
-	state   []T
+	state   []T // x, y, then the numbers
 }
 
 // NewCompute returns the loop of an instruction set of [ComputeISAs], "" for
@@ -148,13 +148,6 @@ func (c *Compute[T]) ISA() string { return c.compute.isa }
 // first half of the numbers is multiplied by x, and y is added to the second
 // half. For sums of products of bytes it says that one instruction does it all.
 func (c *Compute[T]) Fused() bool { return c.compute.form != mulAdd && c.compute.form != dotsApart }
-
-// Set sets x and y. The bytes of an int32 x count from 0 to 127, those of y have a
-// sign.
-func (c *Compute[T]) Set(x, y T) { c.state[0], c.state[1] = x, y }
-
-// Numbers are the numbers that the loop works on. The caller may change them.
-func (c *Compute[T]) Numbers() []T { return c.state[2:] }
 
 // FLOPs returns what one round of [Compute.Run] does: a multiply-add is 2, of bytes
 // too.

@@ -39,12 +39,12 @@ func testCompute[T Float](t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c.Set(xy[0], xy[1])
-				n := len(c.Numbers())
+				c.state[0], c.state[1] = xy[0], xy[1]
+				n := len(c.state[2:])
 				want := make([]T, 2+n)
 				want[0], want[1] = xy[0], xy[1]
 				for i := range n {
-					c.Numbers()[i] = T(i + 1)
+					c.state[2:][i] = T(i + 1)
 					want[2+i] = T(i + 1)
 				}
 				c.Run(rounds)
@@ -61,7 +61,7 @@ func testCompute[T Float](t *testing.T) {
 				if c.FLOPs() != perNumber*n || c.Fused() != (perNumber == 2) {
 					t.Errorf("%s: %d FLOPs a round for %d numbers", isa, c.FLOPs(), n)
 				}
-				for i, got := range c.Numbers() {
+				for i, got := range c.state[2:] {
 					if got != want[2+i] {
 						t.Fatalf("%s: number %d after %d rounds with %v is %v, want %v", isa, i, rounds, xy, got, want[2+i])
 					}
@@ -80,11 +80,11 @@ func TestDots(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.Set(xy[0], xy[1])
-			n, per := len(c.Numbers()), 8
+			c.state[0], c.state[1] = xy[0], xy[1]
+			n, per := len(c.state[2:]), 8
 			want := slices.Clone(c.state)
 			for i := range n {
-				c.Numbers()[i] = int32(i) << 20
+				c.state[2:][i] = int32(i) << 20
 				want[2+i] = int32(i) << 20
 			}
 			c.Run(7)
@@ -115,7 +115,7 @@ func testComputeStaysPlain[T Float](t *testing.T) {
 		}
 		c.Run(0)
 		c.Run(100_000)
-		for i, v := range c.Numbers() {
+		for i, v := range c.state[2:] {
 			if !(math.Abs(float64(v)) > 1e-3 && math.Abs(float64(v)) < 1e3) {
 				t.Errorf("%s: number %d has become %v", isa, i, v)
 			}
