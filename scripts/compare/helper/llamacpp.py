@@ -9,13 +9,11 @@ times. The first line out is the version. Then each line in gets one number:
     prefill N    the seconds to read a prompt of N tokens
     decode B N   the seconds in which B sequences, behind 224 tokens each, write N each
     load         the seconds that loading the model took
-    memory       the most bytes that this process has had in memory so far
 
 or "?" where a build has no such thing. No part of the lesson installs either.
 """
 
 import json
-import resource
 import sys
 import time
 
@@ -126,12 +124,7 @@ def main():
     print(peer.version, flush=True)
     for line in sys.stdin:
         what, *counts = line.split()
-        if what == "load":
-            out = peer.load
-        elif what == "memory":
-            out = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-        else:
-            out = getattr(peer, what)(*map(int, counts))
+        out = peer.load if what == "load" else getattr(peer, what)(*map(int, counts))
         print("?" if out is None else out, flush=True)
 
 

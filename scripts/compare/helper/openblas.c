@@ -8,14 +8,12 @@
 //   gemm s|d M N K COPIES        -> ok; makes A, C and COPIES matrices B
 //   gemv s|d M N COPIES          -> ok; makes x, y and COPIES matrices A
 //   run REPS                     -> seconds that REPS calls took, one element of the result
-//   quit
 // All matrices are row-major and tight. Each call takes the next copy in turn.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -140,8 +138,6 @@ int main(int argc, char **argv) {
 			}
 			double took = now() - start;
 			printf("%.9g %g\n", took, type == 's' ? (double)*(float *)out.p : *(double *)out.p);
-		} else if (!strncmp(line, "quit", 4)) {
-			return 0;
 		} else {
 			fprintf(stderr, "openblas: bad command: %s", line);
 			return 2;
