@@ -296,7 +296,7 @@ func TestWrongProduct(t *testing.T) {
 func TestFewBits(t *testing.T) {
 	m := &meter{ctx: context.Background(), isa: matmul.ISAs()[0], memory: 1 << 20, host: machine.Host{LastLevels: []int64{1 << 10}}}
 	defer m.close()
-	for _, s := range fewBitShapes(false, 2) {
+	for _, s := range allShapes(false, 2) {
 		if s.op != "weights" {
 			continue
 		}

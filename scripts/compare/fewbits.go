@@ -14,37 +14,6 @@ import (
 // withInt8 ends the type of a row whose activations are rounded to 8 bits.
 const withInt8 = " int8"
 
-// fewBitShapes are the rows of the weights of few bits, read from memory.
-func fewBitShapes(quick bool, cores int) []shape {
-	var all []shape
-	add := func(dtype string, m, n, k int) {
-		all = append(all, shape{op: "weights", dtype: dtype, m: m, n: n, k: k, threads: cores, weights: true})
-	}
-	for _, f := range matmul.WeightFormats() {
-		types := []string{f.String()}
-		if strings.HasPrefix(f.String(), "Q") {
-			types = append(types, f.String()+withInt8)
-		}
-		for _, dtype := range types {
-			if quick && !strings.HasPrefix(dtype, "Q4_1") {
-				continue
-			}
-			add(dtype, 1, 4096, 4096)
-			if quick {
-				continue
-			}
-			for _, m := range []int{4, 16, 64} {
-				add(dtype, m, 4096, 4096)
-			}
-			add(dtype, 1, 1536, 576)
-		}
-	}
-	for _, dtype := range []string{"float32", "float32 team"} {
-		all = append(all, shape{op: "chain", dtype: dtype, m: 1, n: 576, k: 576, threads: cores})
-	}
-	return all
-}
-
 // fewBits measures a product with weights of few bits.
 func fewBits(m *meter, s shape) (job, error) {
 	name, int8 := strings.CutSuffix(s.dtype, withInt8)

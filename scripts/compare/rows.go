@@ -62,73 +62,66 @@ func byType(f32, f64 func(*meter, shape) (job, error)) func(*meter, shape) (job,
 	}
 }
 
+// allShapes returns the shapes of a run, or of a quick one, on up to so many cores.
 func allShapes(quick bool, cores int) []shape {
-	var all []shape
-	threads := slices.Compact([]int{1, cores})
-	square := func(dtype string, t int, sizes ...int) {
-		for _, n := range sizes {
-			all = append(all, shape{op: "gemm", dtype: dtype, m: n, n: n, k: n, threads: t})
-		}
+	f32, f64 := []string{"float32"}, []string{"float64"}
+	one, all, each := []int{1}, []int{cores}, []int{1, cores}
+	square := func(n int) shape { return shape{m: n, n: n, k: n} }
+	few := func(m int) shape { return shape{m: m, n: 4096, k: 4096, weights: true} }
+	narrow := func(m int) shape { return shape{m: m, n: 1536, k: 576, weights: true} }
+	vector := func(m int) shape { return shape{m: m, n: 1, k: 4096, weights: true} }
+	layer := func(m int) shape { return shape{m: m, n: 576, k: 576} }
+	type group struct {
+		op           string
+		dtypes       []string
+		threads      []int
+		of           func(size int) shape
+		sizes, quick []int
 	}
-	for _, dtype := range []string{"float32", "float64"} {
-		for _, t := range threads {
-			switch {
-			case !quick:
-				square(dtype, t, 512, 1024, 2048, 4096)
-			case dtype == "float32":
-				square(dtype, t, 512, 1024)
-			default:
-				square(dtype, t, 512)
+	groups := []group{
+		{"gemm", f32, each, square, []int{512, 1024, 2048, 4096}, []int{512, 1024}},
+		{"gemm", f64, each, square, []int{512, 1024, 2048, 4096}, []int{512}},
+		{"gemm", f32, each, square, []int{255, 1000, 1023}, []int{255}},
+		{"gemm", f64, each, square, []int{255, 1000, 1023}, nil},
+		{"gemm", f32, one, square, []int{16, 32, 64, 96}, []int{16, 32}},
+		{"gemm", f64, one, square, []int{64}, nil},
+		{"batch", f32, one, square, []int{4, 8, 16}, []int{16}},
+		{"batch", f32, all, square, []int{16, 32, 64, 96}, []int{16}},
+		{"gemm", f32, all, few, []int{1, 2, 4, 8, 16, 32, 64}, []int{1, 4, 16, 32}},
+		{"gemm", f64, all, few, []int{1, 4, 16, 64}, nil},
+		{"gemv", f32, one, vector, []int{4096}, nil},
+		{"gemv", f32, all, vector, []int{4096}, []int{4096}},
+		{"gemv", f64, all, vector, []int{4096}, nil},
+	}
+	for _, f := range matmul.WeightFormats() {
+		types, short := []string{f.String()}, []int(nil)
+		if strings.HasPrefix(f.String(), "Q") {
+			types = append(types, f.String()+withInt8)
+		}
+		if f == matmul.Q4_1 {
+			short = []int{1}
+		}
+		groups = append(groups, group{"weights", types, all, few, []int{1, 4, 16, 64}, short}, group{"weights", types, all, narrow, []int{1}, nil})
+	}
+	groups = append(groups, group{"chain", []string{"float32", "float32 team"}, all, layer, []int{1}, []int{1}})
+	var shapes []shape
+	for _, g := range groups {
+		if quick {
+			g.sizes = g.quick
+		}
+		for _, dtype := range g.dtypes {
+			for _, t := range g.threads {
+				for _, size := range g.sizes {
+					s := g.of(size)
+					s.op, s.dtype, s.threads = g.op, dtype, t
+					if !slices.Contains(shapes, s) { // on one core, one is all
+						shapes = append(shapes, s)
+					}
+				}
 			}
 		}
 	}
-	for _, dtype := range []string{"float32", "float64"} {
-		for _, t := range threads {
-			switch {
-			case !quick:
-				square(dtype, t, 255, 1000, 1023)
-			case dtype == "float32":
-				square(dtype, t, 255)
-			}
-		}
-	}
-	for _, n := range []int{16, 32, 64, 96} {
-		if quick && n > 32 {
-			break
-		}
-		square("float32", 1, n)
-	}
-	if !quick {
-		square("float64", 1, 64)
-	}
-	batches := map[int][]int{1: {4, 8, 16}, cores: {16, 32, 64, 96}} // by threads
-	for _, t := range threads {
-		for _, n := range batches[t] {
-			if !quick || n == 16 {
-				all = append(all, shape{op: "batch", dtype: "float32", m: n, n: n, k: n, threads: t})
-			}
-		}
-	}
-	few := func(dtype string, rows ...int) {
-		for _, m := range rows {
-			all = append(all, shape{op: "gemm", dtype: dtype, m: m, n: 4096, k: 4096, threads: cores, weights: true})
-		}
-	}
-	vector := func(dtype string, t int) {
-		all = append(all, shape{op: "gemv", dtype: dtype, m: 4096, n: 1, k: 4096, threads: t, weights: true})
-	}
-	if quick {
-		few("float32", 1, 4, 16, 32)
-		vector("float32", cores)
-	} else {
-		few("float32", 1, 2, 4, 8, 16, 32, 64)
-		few("float64", 1, 4, 16, 64)
-		for _, t := range threads {
-			vector("float32", t)
-		}
-		vector("float64", cores)
-	}
-	return append(all, fewBitShapes(quick, cores)...)
+	return shapes
 }
 
 // options say how long a shape is measured.
