@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+	"text/tabwriter"
 
 	"memorywall/pkg/machine"
 	"memorywall/scripts/internal/command"
@@ -16,30 +16,13 @@ var names = map[string]string{"FP32": "float32", "FP64": "float64", "INT8": "int
 
 func formatName(format string) string { return cmp.Or(names[format], format) }
 
-// columns prints rows so that the columns stand below each other: the first to
-// the left, the others to the right.
+// columns prints rows so that the right edges of their cells stand below each other.
 func columns(w io.Writer, rows [][]string) {
-	var width []int
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, r := range rows {
-		for i, cell := range r {
-			if i == len(width) {
-				width = append(width, 0)
-			}
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
+		fmt.Fprintln(t, strings.Join(r, "\t")+"\t")
 	}
-	for _, r := range rows {
-		line := "  "
-		for i, cell := range r {
-			space := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				line += cell + space
-			} else {
-				line += "  " + space + cell
-			}
-		}
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
-	}
+	t.Flush()
 }
 
 func giga(v float64) string {
