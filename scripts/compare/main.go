@@ -22,7 +22,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -268,16 +267,10 @@ func compare(ctx context.Context, c choice, stdout, stderr io.Writer) error {
 	}
 	if c.json {
 		fmt.Fprint(stderr, summary(report.Rows))
-		return encode(stdout, report)
+		return command.PrintJSON(stdout, report)
 	}
 	_, err = fmt.Fprintf(stdout, "%s in %.0f s\n%s", bench.Plural(len(c.shapes), "shape"), time.Since(start).Seconds(), summary(report.Rows))
 	return err
-}
-
-func encode(w io.Writer, r Report) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(r)
 }
 
 // benchmarks returns the results of rows under the names that benchstat shows.

@@ -20,6 +20,7 @@ import (
 	"memorywall/pkg/machine"
 	"memorywall/pkg/matmul"
 	"memorywall/pkg/speak"
+	"memorywall/scripts/internal/command"
 )
 
 // The rows of --only model: the lesson's language model against llama.cpp, in turn,
@@ -145,7 +146,7 @@ func compareModel(ctx context.Context, c choice, stdout io.Writer) error {
 		}
 	}
 	if c.json {
-		return encode(stdout, Report{Host: c.host, Model: &rep})
+		return command.PrintJSON(stdout, Report{Host: c.host, Model: &rep})
 	}
 	return nil
 }
@@ -186,17 +187,17 @@ func (m *modelMeter) row(r *ModelRow) error {
 		return err
 	}
 	cases := []bench.Case{timed("ours", ours)}
-	command, count := r.What, 1.0
+	request, count := r.What, 1.0
 	switch r.What {
 	case "prefill":
-		command, count = fmt.Sprintf("prefill %d", r.Tokens), float64(r.Tokens)
+		request, count = fmt.Sprintf("prefill %d", r.Tokens), float64(r.Tokens)
 	case "decode":
-		command, count = fmt.Sprintf("decode %d %d", r.Batch, r.Tokens), float64(r.Batch*r.Tokens)
+		request, count = fmt.Sprintf("decode %d %d", r.Batch, r.Tokens), float64(r.Batch*r.Tokens)
 	}
 	for i, p := range m.peers {
 		once := func() (time.Duration, error) {
 			var seconds float64
-			err := p.turn(func() error { return p.ask([]any{&seconds}, "%s", command) })
+			err := p.turn(func() error { return p.ask([]any{&seconds}, "%s", request) })
 			return time.Duration(seconds * 1e9), err
 		}
 		switch _, err := once(); {

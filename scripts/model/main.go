@@ -13,7 +13,6 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -316,10 +315,7 @@ func (c call) answer(stdout io.Writer) error {
 		return err
 	}
 	if c.json {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", " ")
-		e.SetEscapeHTML(false)
-		return e.Encode(r)
+		return command.PrintJSON(stdout, r)
 	}
 	s := c.setup
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)

@@ -110,14 +110,7 @@ func printJSON(w io.Writer) error {
 		return err
 	}
 	report, _ := tree(groups)
-	return encode(w, report)
-}
-
-func encode(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return command.PrintJSON(w, report)
 }
 
 // printAll prints every fact under its key, sorted by key, at full precision:
@@ -128,7 +121,7 @@ func printAll(w io.Writer, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return encode(w, all)
+		return command.PrintJSON(w, all)
 	}
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(all)) {

@@ -4,6 +4,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -125,6 +126,15 @@ func spellOut(text, keep string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// PrintJSON prints v as JSON for programs and people: indented, with <, > and & as
+// they are.
+func PrintJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }
 
 // ReadFile returns the content of a file of at most maxBytes bytes: a device
