@@ -8,7 +8,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { arrange, behindTitle, relink, serialize, wordsOf } from "./arrange.mjs";
+import { arrange, relink } from "./arrange.mjs";
 import { BadNotebook, notebooks } from "./notebook.mjs";
 import { body, document, run } from "./page.mjs";
 
@@ -90,7 +90,7 @@ export function build(out, from = NOTEBOOKS) {
     const page = { ...notebook, ...arrange(body(notebook.cells), keep(`${notebook.name.replaceAll("_", "-")}-picture`)) };
     page.title = page.headings.find((heading) => heading.level === 1)?.text;
     if (!page.title) throw new BadNotebook("it has no heading of the first level");
-    page.description = wordsOf(page.tree, "question") || page.title;
+    page.description = page.$(".question").first().text().replace(/\s+/g, " ").trim() || page.title;
     return page;
   }));
   const byName = new Map(pages.map((page) => [page.name, page]));
@@ -98,10 +98,10 @@ export function build(out, from = NOTEBOOKS) {
   assets(out);
   explorers(out);
   mkdirSync(join(out, "notebooks"));
-  for (const page of pages) naming(page, () => relink(page.tree, page.name, byName));
+  for (const page of pages) naming(page, () => relink(page.$, page.name, byName));
   for (const page of pages) {
-    behindTitle(page.tree, run(page));
-    page.content = serialize(page.tree);
+    page.$("h1").first().after(run(page));
+    page.content = page.$.html();
     const at = chapters.indexOf(page);
     page.previous = at > 0 ? chapters[at - 1] : undefined;
     page.next = at >= 0 ? chapters[at + 1] : undefined;

@@ -7,14 +7,12 @@ import go from "highlight.js/lib/languages/go";
 import asm from "highlight.js/lib/languages/x86asm";
 import katex from "katex";
 import MarkdownIt from "markdown-it";
+import { escapeHtml as escape } from "markdown-it/lib/common/utils.mjs";
+
+export { escape }; // text, so that it is safe inside an element or a quoted attribute
 
 hljs.registerLanguage("go", go);
 hljs.registerLanguage("asm", asm);
-
-/** Text that is safe inside an element or a quoted attribute. */
-export function escape(text) {
-  return text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
-}
 
 /** Code in spans with the classes of highlight.js; as it is where the language is not known. */
 export function highlight(code, language) {
