@@ -18,9 +18,9 @@ import (
 func drawDecode(r *reader, v *View, width float64) {
 	const mostBatch = 1_000_000_000
 	batch, _ := r.integer(field{key: "batch", label: "Batch, requests that share a step", measure: count, least: power(10, 0), most: big.NewInt(mostBatch),
-		usual: "8", examples: "1 or 256", scale: octaves{1, 1 << 16}})
+		usual: "8", examples: "1 or 256", scale: octaves(1, 1<<16, coarsely)})
 	params, _ := r.float(field{key: "params", label: "Weights of the model", measure: weights, least: power(10, 0), most: power(10, 18),
-		usual: "7e9", examples: "7B or 7e9", scale: decades{6, 14}})
+		usual: "7e9", examples: "7B or 7e9", scale: decades(6, 14)})
 	layer, _ := r.integer(side("width", "Rows and columns of a weight matrix"))
 	machine, notes := r.machine()
 	if !r.well() {

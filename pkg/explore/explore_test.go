@@ -450,35 +450,35 @@ func TestNumbersAsShown(t *testing.T) {
 }
 
 func TestScales(t *testing.T) {
-	for _, s := range []scale{
-		octaves{1, 16}, octaves{1, 1_000_000_000}, octaves{64, 1 << 40}, octaves{3, 3}, octaves{5, 17}, upTo{1}, upTo{2}, upTo{511}, upTo{512}, upTo{513}, upTo{1025}, upTo{4096}, upTo{4099}, upTo{1_000_000_000}, decades{9, 18}, decades{-2, 1},
-		evenly{big.NewInt(1)}, evenly{big.NewInt(2)}, evenly{big.NewInt(1000)}, evenly{big.NewInt(1001)}, evenly{big.NewInt(1728)}, evenly{power(10, 27)},
+	for i, s := range []scale{
+		octaves(1, 16, coarsely), octaves(1, 1_000_000_000, coarsely), octaves(64, 1<<40, coarsely), octaves(3, 3, coarsely), octaves(5, 17, coarsely), octaves(1, 1, finely), octaves(1, 2, finely), octaves(1, 511, finely), octaves(1, 512, finely), octaves(1, 513, finely), octaves(1, 1025, finely), octaves(1, 4096, finely), octaves(1, 4099, finely), octaves(1, 1_000_000_000, finely), decades(9, 18), decades(1, 3),
+		evenly(big.NewInt(1)), evenly(big.NewInt(2)), evenly(big.NewInt(1000)), evenly(big.NewInt(1001)), evenly(big.NewInt(1728)), evenly(power(10, 27)),
 	} {
-		if s.places() < 1 {
-			t.Fatalf("%v has %d places", s, s.places())
+		if s.places < 1 {
+			t.Fatalf("scale %d has %d places", i, s.places)
 		}
 		var before *big.Rat
-		for at := range s.places() {
+		for at := range s.places {
 			v := s.value(at)
 			if before != nil && before.Cmp(v) >= 0 {
-				t.Fatalf("%v: place %d is %v, after %v", s, at, v, before)
+				t.Fatalf("scale %d: place %d is %v, after %v", i, at, v, before)
 			}
 			if got := s.at(v); got != at {
-				t.Fatalf("%v: %v stands at %d, want %d", s, v, got, at)
+				t.Fatalf("scale %d: %v stands at %d, want %d", i, v, got, at)
 			}
 			before = v
 		}
 		// Between two places it is the lower one; beyond the ends, the end.
 		far := new(big.Rat).Mul(before, big.NewRat(10, 1))
-		if got := s.at(far); got != s.places()-1 {
-			t.Errorf("%v: %v stands at %d of %d places", s, far, got, s.places())
+		if got := s.at(far); got != s.places-1 {
+			t.Errorf("scale %d: %v stands at %d of %d places", i, far, got, s.places)
 		}
 		if got := s.at(big.NewRat(1, 1)); s.value(0).Cmp(big.NewRat(1, 1)) >= 0 && got != 0 {
-			t.Errorf("%v: 1 stands at %d", s, got)
+			t.Errorf("scale %d: 1 stands at %d", i, got)
 		}
 	}
 	// The sizes that the lesson uses are on the sliders.
-	o := octaves{1, 1_000_000_000}
+	o := octaves(1, 1_000_000_000, coarsely)
 	for _, n := range []int64{1, 2, 3, 7, 8, 64, 128, 256, 4096, 1 << 20} {
 		if got := o.value(o.at(big.NewRat(n, 1))); got.Cmp(big.NewRat(n, 1)) != 0 {
 			t.Errorf("%d is not on the slider: %v is", n, got)
@@ -486,17 +486,17 @@ func TestScales(t *testing.T) {
 	}
 	// Along all tiles of a matrix the neighbours of a small one are its own.
 	for _, most := range []int64{1, 7, 342, 512, 4096, 5000, 1_000_000_000} {
-		u := upTo{most}
+		u := octaves(1, most, finely)
 		for n := int64(1); n <= min(most, 2*finely); n++ {
 			if got := u.value(n - 1); got.Cmp(big.NewRat(n, 1)) != 0 {
 				t.Fatalf("up to %d: place %d is %v, want %d", most, n-1, got, n)
 			}
 		}
-		if got := u.value(u.places() - 1); got.Cmp(big.NewRat(most, 1)) != 0 {
+		if got := u.value(u.places - 1); got.Cmp(big.NewRat(most, 1)) != 0 {
 			t.Errorf("up to %d: the last place is %v", most, got)
 		}
 	}
-	d := decades{9, 18}
+	d := decades(9, 18)
 	for text, want := range map[int64]string{0: "1000000000", 1: "1100000000", 90: "10000000000", 809: "990000000000000000"} {
 		if got := d.value(text).RatString(); got != want {
 			t.Errorf("place %d is %s, want %s", text, got, want)
@@ -741,7 +741,7 @@ func TestTheTileSliderEndsAtTheSide(t *testing.T) {
 	}
 	// A place is read at once: while another setting is wrong, and for good.
 	v = must(Draw("tile", map[string]string{"n": "none", "b": "@1000"}, 760))
-	if len(v.Errors) != 1 || v.Settings["b"] != (upTo{mostTiled}).value(1000).RatString() || v.Settings["n"] != "none" {
+	if len(v.Errors) != 1 || v.Settings["b"] != octaves(1, mostTiled, finely).value(1000).RatString() || v.Settings["n"] != "none" {
 		t.Errorf("beside a wrong n: %v, %v", v.Settings, v.Errors)
 	}
 }

@@ -35,11 +35,11 @@ func drawModel(r *reader, v *View, width float64) {
 	weightFormat, _ := r.choice("weights", "Weights in", "number format of the weights in memory", formats)
 	kv, _ := r.choice("kv", "KV cache in", "number format of the cache", formats)
 	tokens := func(key, label, usual string) int64 {
-		n, _ := r.integer(field{key: key, label: label, measure: count, least: power(10, 0), most: big.NewInt(1 << 24), usual: usual, examples: "1 or 4096", scale: octaves{1, 1 << 20}})
+		n, _ := r.integer(field{key: key, label: label, measure: count, least: power(10, 0), most: big.NewInt(1 << 24), usual: usual, examples: "1 or 4096", scale: octaves(1, 1<<20, coarsely)})
 		return n
 	}
 	batch, _ := r.integer(field{key: "batch", label: "Batch, requests that share a step", measure: count, least: power(10, 0), most: big.NewInt(1 << 24),
-		usual: "8", examples: "1 or 64", scale: octaves{1, 1 << 14}})
+		usual: "8", examples: "1 or 64", scale: octaves(1, 1<<14, coarsely)})
 	ask := serving.Ask{Batch: batch, Context: tokens("context", "Context of each request, tokens", "4096"), Prompt: tokens("prompt", "Prompt, tokens", "2048")}
 	text, _ = r.choice("hop", "Latency of a hop, µs", "time from chip to chip before the first byte; 0 leaves it out",
 		options(func(us string) string { return us + " µs" }, "0", "1", "2", "5", "10"))

@@ -160,8 +160,8 @@ func (f field) read(text string) (*big.Rat, error) {
 	number, ok := (*big.Rat)(nil), false
 	if place, slides := strings.CutPrefix(text, "@"); slides {
 		at, isNumber := count.parse(place)
-		if !isNumber || !at.IsInt() || at.Sign() < 0 || at.Num().Cmp(big.NewInt(f.scale.places()-1)) > 0 {
-			return nil, fmt.Errorf("%s is %s: a place on its slider must be a whole number from @0 to @%d", named(f.label), quoted(text), f.scale.places()-1)
+		if !isNumber || !at.IsInt() || at.Sign() < 0 || at.Num().Cmp(big.NewInt(f.scale.places-1)) > 0 {
+			return nil, fmt.Errorf("%s is %s: a place on its slider must be a whole number from @0 to @%d", named(f.label), quoted(text), f.scale.places-1)
 		}
 		number, ok = f.scale.value(at.Num().Int64()), true
 	} else {

@@ -51,7 +51,7 @@ func (r *reader) number(f field, write func(*big.Rat) string) (*big.Rat, *Contro
 	r.controls = append(r.controls, Control{
 		Key: f.key, Label: f.label, Text: text,
 		Help:   fmt.Sprintf("%s, such as %s", f.right(), f.examples),
-		Slider: &Slider{Most: f.scale.places() - 1},
+		Slider: &Slider{Most: f.scale.places - 1},
 	})
 	c := &r.controls[len(r.controls)-1]
 	v, err := f.read(text)
@@ -145,11 +145,11 @@ func catalogue() []chips.Chip {
 
 var (
 	peakField = field{key: "peak", label: "Peak, FLOP/s", measure: flops, least: power(10, 0), most: power(10, 21), unit: "FLOP/s",
-		examples: "312T or 312e12", scale: decades{9, 18}}
+		examples: "312T or 312e12", scale: decades(9, 18)}
 	bandwidthField = field{key: "bandwidth", label: "Bandwidth, bytes/s", measure: perSecond, least: power(10, 0), most: power(10, 18), unit: "bytes/s",
-		examples: "2039G or 2.039e12", scale: decades{9, 15}}
+		examples: "2039G or 2.039e12", scale: decades(9, 15)}
 	elemField = field{key: "elem", label: "Bytes of an element, s", measure: bytesUnit, least: power(10, 0), most: big.NewInt(16), unit: "bytes",
-		usual: "2", examples: "2 for FP16 or 4 for FP32", scale: octaves{1, 16}}
+		usual: "2", examples: "2 for FP16 or 4 for FP32", scale: octaves(1, 16, coarsely)}
 )
 
 // machine reads the settings of a chip: one of the catalogue and a number

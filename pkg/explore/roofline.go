@@ -23,7 +23,7 @@ const (
 func side(key, label string) field {
 	const most = 1_000_000 // 2mnk fits in int64
 	return field{key: key, label: label, measure: count, least: power(10, 0), most: big.NewInt(most),
-		usual: "4096", examples: "4096 or 4Ki", scale: octaves{1, most}}
+		usual: "4096", examples: "4096 or 4Ki", scale: octaves(1, most, coarsely)}
 }
 
 // drawRoofline places a multiply C[m,n] = A[m,k]·B[k,n] under the roof of a

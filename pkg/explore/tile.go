@@ -15,17 +15,17 @@ const mostTiled = 1_000_000_000 // rows and columns
 // loops.
 func drawTile(r *reader, v *View, width float64) {
 	sideField := field{key: "n", label: "n, rows and columns of A, B and C", measure: count, least: power(10, 0), most: big.NewInt(mostTiled),
-		usual: "4096", examples: "4096 or 4Ki", scale: octaves{1, mostTiled}}
+		usual: "4096", examples: "4096 or 4Ki", scale: octaves(1, mostTiled, coarsely)}
 	tileField := sideField
 	tileField.key, tileField.label, tileField.usual, tileField.examples = "b", "b, tile size", "342", "342 or 64"
 	room := field{key: "capacity", label: "Fast memory, bytes", measure: bytesUnit, least: power(10, 0), most: power(2, 60), unit: "bytes",
-		usual: "1MiB", examples: "64KiB or 65536", scale: octaves{64, 1 << 40}}
+		usual: "1MiB", examples: "64KiB or 65536", scale: octaves(64, 1<<40, coarsely)}
 
 	var l loops
 	l.n, _ = r.integer(sideField)
-	tileField.scale = upTo{l.n} // a larger tile cuts nothing off
+	tileField.scale = octaves(1, l.n, finely) // a larger tile cuts nothing off
 	if r.wrong("n") {
-		tileField.scale = upTo{mostTiled}
+		tileField.scale = octaves(1, mostTiled, finely)
 	}
 	l.b, _ = r.integer(tileField)
 	elem, _ := r.integer(elemField)
@@ -35,7 +35,7 @@ func drawTile(r *reader, v *View, width float64) {
 	r.sets("step", "", "n", "b") // another loop nest is walked from its start
 	steps := l.steps()
 	step, control := r.number(field{key: "step", label: "Step of the loops", measure: count, least: power(10, 0), most: steps,
-		usual: "1", examples: "1 or " + steps.String(), scale: evenly{steps}}, digits)
+		usual: "1", examples: "1 or " + steps.String(), scale: evenly(steps)}, digits)
 	if !r.well() {
 		return
 	}
