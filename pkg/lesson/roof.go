@@ -51,6 +51,8 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 	}
 	dots = slices.Clone(dots)
 	lo, hi := math.Inf(1), 0.0
+	names := make(map[string]roofline.Machine)
+	one, brief := true, true // one peak, names that fit above a roof
 	for _, m := range machines {
 		if err := m.Validate(); err != nil {
 			return f, err
@@ -65,31 +67,24 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 			return f, err
 		}
 		lo, hi = min(lo, r), max(hi, r)
-	}
-	names := make(map[string]roofline.Machine)
-	for _, m := range machines {
 		names[m.Name] = m
+		one = one && m.Peak == machines[0].Peak
+		brief = brief && svg.Wide(m.Name) < defaultWidth/4
 	}
 	for i, d := range dots {
-		own, ok := names[cmp.Or(d.On, machines[0].Name)]
+		dots[i].On = cmp.Or(d.On, machines[0].Name)
+		own, ok := names[dots[i].On]
 		if !ok {
 			return f, fmt.Errorf("lesson: figure %q: dot %q is held against %q: no machine of the figure has that name", id, d.Name, d.On)
 		}
-		if !(d.Intensity > 0) || math.IsInf(d.Intensity, 1) {
-			return f, fmt.Errorf("lesson: figure %q: dot %q: intensity is %v FLOP/byte: it must be positive and finite", id, d.Name, d.Intensity)
+		who := fmt.Sprintf("dot %q", d.Name)
+		if err := shown(who, "intensity", "FLOP/byte", d.Intensity); err != nil {
+			return f, err
 		}
 		if d.FLOPS == 0 {
-			v := own.Attainable(d.Intensity)
-			dots[i].FLOPS = v
+			dots[i].FLOPS = own.Attainable(d.Intensity)
 		}
-		if v := dots[i].FLOPS; !(v > 0) || math.IsInf(v, 1) {
-			return f, fmt.Errorf("lesson: figure %q: dot %q: performance is %v FLOP/s: it must be positive and finite", id, d.Name, v)
-		}
-		who := fmt.Sprintf("dot %q", d.Name)
-		if err := cmp.Or(
-			shown(who, "intensity", "FLOP/byte", d.Intensity),
-			shown(who, "performance", "FLOP/s", dots[i].FLOPS),
-		); err != nil {
+		if err := shown(who, "performance", "FLOP/s", dots[i].FLOPS); err != nil {
 			return f, err
 		}
 		if above, ok := roofline.AboveRoof(own.CheckDot(d.Name, d.Intensity, dots[i].FLOPS)); ok {
@@ -111,17 +106,10 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 	// Half a decade of slope and of roof at least, to the next whole decade.
 	lo = math.Pow(10, math.Floor(math.Log10(lo)-0.5))
 	hi = math.Pow(10, math.Ceil(math.Log10(hi)+0.5))
-	one, brief := true, true // one peak, names that fit above a roof
-	for _, m := range machines {
-		one = one && m.Peak == machines[0].Peak
-		brief = brief && svg.Wide(m.Name) < defaultWidth/4
-	}
 	f.namedAlong = one || brief
 	own, shared := ownNames(machines)
 	for i, m := range machines {
-		if err := f.addRoof(m, i, len(machines), lo, hi, one, own[i], shared); err != nil {
-			return f, err
-		}
+		f.addRoof(m, i, len(machines), lo, hi, one, own[i], shared)
 	}
 	if len(machines) == 1 {
 		// How far the dots are below their roof.
@@ -144,9 +132,8 @@ func rooflineFigure(id, title, alt string, machines []roofline.Machine, dots []D
 		}
 		f.Series = append(f.Series, s)
 	}
-	t, err := rooflineTable(machines, dots)
-	f.Table = &t
-	return f, err
+	f.Table = rooflineTable(machines, names, dots)
+	return f, nil
 }
 
 // ownNames takes what all the names of the machines end in, from a comma on, as
@@ -176,7 +163,7 @@ func ownNames(machines []roofline.Machine) (own []string, shared string) {
 // addRoof adds the roof of machine i of n, from lo to hi FLOP/byte. one tells
 // that all have one peak; own names this among those of a figure, and shared is
 // what their names have in common.
-func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool, own, shared string) error {
+func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool, own, shared string) {
 	ridge := m.Ridge()
 	// Many points, so that the tooltip can be had anywhere along the roof.
 	const perDecade = 20
@@ -186,12 +173,7 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool,
 		xs = append(xs, lo*math.Pow(10, float64(k)/perDecade))
 	}
 	slices.Sort(xs)
-	s := Series{Name: m.Name, Kind: Line}
-	for _, x := range xs {
-		y := m.Attainable(x)
-		s.Points = append(s.Points, Point{X: x, Y: y})
-	}
-	f.Series = append(f.Series, s)
+	f.Series = append(f.Series, Curve(m.Name, xs, m.Attainable))
 	unit := "FLOP/byte"
 	if n > 1 {
 		unit = "" // the axis says it, and there are several
@@ -219,7 +201,6 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool,
 		foot := [2]float64{ridge, m.Bandwidth * lo}
 		f.asides = append(f.asides, aside{foot, "← memory-bound", "left"}, aside{foot, "compute-bound →", "right"})
 	}
-	return nil
 }
 
 // aboveRoof marks the name of a dot that lies above its roof.
@@ -233,44 +214,34 @@ func threeDigits(v float64) float64 {
 	return math.Round(v*p) / p
 }
 
-func rooflineTable(machines []roofline.Machine, dots []Dot) (Table, error) {
-	t := Table{
+// rooflineTable is the table of the ridges and of dots, each On one of the machines.
+func rooflineTable(machines []roofline.Machine, names map[string]roofline.Machine, dots []Dot) *Table {
+	t := &Table{
 		Columns: []string{"point", "intensity, FLOP/byte", "performance", "of the peak", "of its roof", "bound"},
 		heads:   []string{"point", "arithmetic intensity (FLOP/byte)", "performance (FLOP/s)", "of the peak (%)", "of its roof (%)", "bound"},
 	}
-	performance := func(v float64) written { return written{v, SI(v, "FLOP/s")} }
-	share := func(v, whole float64) written {
-		percent := 100 * v / whole
-		return written{percent, fmt.Sprintf("%.3g%%", percent)}
+	row := func(name string, m roofline.Machine, intensity, flops, roof float64, bound string) {
+		share := func(whole float64) written {
+			percent := 100 * flops / whole
+			return written{percent, fmt.Sprintf("%.3g%%", percent)}
+		}
+		t.Rows = append(t.Rows, []any{name, intensity, written{flops, SI(flops, "FLOP/s")}, share(m.Peak), share(roof), bound})
 	}
 	for _, m := range machines {
-		ridge := m.Ridge()
-		t.Rows = append(t.Rows, []any{"ridge of " + m.Name, ridge, performance(m.Peak), share(m.Peak, m.Peak), share(m.Peak, m.Peak), ""})
+		row("ridge of "+m.Name, m, m.Ridge(), m.Peak, m.Peak, "")
 	}
-	first := machines[0]
-	others := false
+	first := machines[0].Name
+	others := ""
 	for _, d := range dots {
-		own := first
-		for _, m := range machines {
-			if d.On == m.Name {
-				own = m
-			}
+		own, name := names[d.On], d.Name
+		if d.On != first {
+			name += " (" + d.On + ")"
+			others = ", or on the machine that is named with them"
 		}
-		bound := own.Classify(d.Intensity)
-		name := d.Name
-		if own.Name != first.Name {
-			name += " (" + own.Name + ")"
-			others = true
-		}
-		roof := own.Attainable(d.Intensity)
-		t.Rows = append(t.Rows, []any{name, d.Intensity, performance(d.FLOPS), share(d.FLOPS, own.Peak), share(d.FLOPS, roof), bound.String()})
+		row(name, own, d.Intensity, d.FLOPS, own.Attainable(d.Intensity), own.Classify(d.Intensity).String())
 	}
 	if len(machines) > 1 && len(dots) > 0 {
-		t.Caption = "Shares and bound of the programs are those on " + first.Name
-		if others {
-			t.Caption += ", or on the machine that is named with them"
-		}
-		t.Caption += "."
+		t.Caption = "Shares and bound of the programs are those on " + first + others + "."
 	}
-	return t, nil
+	return t
 }
