@@ -98,6 +98,9 @@ func TestConformance(t *testing.T) {
 
 func conformance[T Float](t *testing.T) {
 	for _, s := range subjects[T]() {
+		if raceEnabled && s.threads == 1 {
+			continue
+		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Run("AllSmallSizes", func(t *testing.T) { testAllSmall(t, s) })
 			t.Run("Edges", func(t *testing.T) { testEdges(t, s) })

@@ -249,8 +249,12 @@ func checkWeights(t *testing.T, name string, y, x, w *frame[float32], int8 bool)
 // The product with the weights turned, every format, on every instruction set.
 func TestWeightsMulT(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
+	sizes := []int{1, 2, 7, 131}
+	if raceEnabled {
+		sizes = sizes[1:3] // few, each of which several threads share
+	}
 	for _, f := range WeightFormats() {
-		for _, rows := range []int{1, 2, 7, 131} {
+		for _, rows := range sizes {
 			for _, cols := range []int{32, 64, 128} {
 				if !f.quantised() {
 					cols += rows%3 - 1
