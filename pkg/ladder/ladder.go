@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,39 +108,26 @@ func Time(mine machine.Machine, n int, o bench.Options, steps ...Step) (Ladder, 
 	if n < 1 || n > maxSide {
 		return Ladder{}, fmt.Errorf("ladder: n is %d: it must be from 1 to %d", n, maxSide)
 	}
+	var bands [][2]string       // name, rows
+	steps = slices.Clone(steps) // they stay the caller's
+	for i := range steps {
+		s := &steps[i]
+		if s.Rows < 0 || s.Rows > n {
+			return Ladder{}, fmt.Errorf("ladder: Rows of %q is %d: it must be from 1 to n = %d, or 0 for all", s.Name, s.Rows, n)
+		}
+		s.Rows = cmp.Or(s.Rows, n)
+		if s.Rows < n {
+			bands = append(bands, [2]string{s.Name, fmt.Sprint(s.Rows)})
+		}
+	}
 	l, err := under(mine)
-	if err != nil {
-		return Ladder{}, err
-	}
-	b, err := bench.NewRing[float32](n, n, 0, 0, l.Host)
-	if err != nil {
-		return Ladder{}, fmt.Errorf("ladder: n is %d: %w", n, err)
-	}
-	defer b.Close()
-	var cases []bench.Case
-	var bands [][2]string // name, rows
-	for _, s := range steps {
-		rows := s.Rows
-		if rows == 0 {
-			rows = n
-		}
-		if rows < 1 || rows > n {
-			return Ladder{}, fmt.Errorf("ladder: Rows of %q is %d: it must be from 1 to n = %d, or 0 for all", s.Name, rows, n)
-		}
-		c := bench.Multiply(s.Name, rows, n, n, s.Threads, s.Multiply, b)
-		if s.Bytes > 0 {
-			c.Work.Bytes = float64(s.Bytes)
-		}
-		cases = append(cases, c)
-		l.Results = append(l.Results, Result{Rows: rows, Footprint: 4 * int64(n) * int64(n+2*rows)})
-		if rows < n {
-			bands = append(bands, [2]string{s.Name, fmt.Sprint(rows)})
-		}
+	if err == nil {
+		err = l.time(n, 0, o, steps)
 	}
 	if len(bands) > 0 {
 		l.Notes = append(l.Notes, "rows of C computed, over all of B: "+together(bands, len(steps)))
 	}
-	return l.time(o, cases)
+	return l, err
 }
 
 // OneCore times the rungs that run on one core, all with the compulsory traffic: each
@@ -171,34 +159,29 @@ func Decode(mine machine.Machine, size int, rows []int, o bench.Options) (Ladder
 	if len(rows) == 0 {
 		return Ladder{}, fmt.Errorf("ladder: rows is empty: give at least one number of rows")
 	}
-	l, err := under(mine)
-	if err != nil {
-		return Ladder{}, err
-	}
 	for _, m := range rows {
 		if m < 1 || m > maxDecodeRows {
 			return Ladder{}, fmt.Errorf("ladder: rows has %d: each must be from 1 to %d", m, maxDecodeRows)
 		}
 	}
-	weights, err := bench.NewRing[float32](size, size, l.Threads, bench.RingBytes, l.Host)
+	l, err := under(mine)
 	if err != nil {
-		return Ladder{}, fmt.Errorf("ladder: size is %d: %w", size, err)
+		return l, err
 	}
-	defer weights.Close()
-	l.Notes = append(l.Notes, weights.Note)
-	if weights.Doubt != "" {
-		l.Warnings = append(l.Warnings, weights.Doubt)
+	steps, err := fewRows(mine, rows, l.Threads)
+	if err == nil {
+		err = l.time(size, l.Threads, o, steps)
 	}
-	multiply, err := matmul.New[float32](matmul.Tuned(mine.TuningFor(l.ISA)))
-	if err != nil {
-		return Ladder{}, err
-	}
-	var cases []bench.Case
+	return l, err
+}
+
+// fewRows returns the steps of so many rows of the tuned multiply on so many threads.
+func fewRows(mine machine.Machine, rows []int, threads int) (steps []Step, err error) {
+	multiply, err := matmul.New[float32](matmul.Threads(threads), matmul.Tuned(mine.TuningFor(matmul.ISAs()[0])))
 	for _, m := range rows {
-		cases = append(cases, bench.Multiply(fmt.Sprintf("m = %d", m), m, size, size, l.Threads, multiply, weights))
-		l.Results = append(l.Results, Result{Rows: m, Footprint: weights.Bytes() + 8*int64(m)*int64(size)})
+		steps = append(steps, Step{Name: fmt.Sprintf("m = %d", m), Multiply: multiply, Threads: threads, Rows: m})
 	}
-	return l.time(o, cases)
+	return steps, err
 }
 
 // cachedSide is the side of the weights of [Cached]: 256 KiB in float32.
@@ -207,14 +190,9 @@ const cachedSide = 256
 // Cached times the multiply of [Decode] on one core, with weights of 256×256 elements
 // that stay in a cache: what the kernel costs where nothing has to be waited for.
 func Cached(mine machine.Machine, rows []int, o bench.Options) (Ladder, error) {
-	isa := matmul.ISAs()[0]
-	multiply, err := matmul.New[float32](matmul.Threads(1), matmul.Tuned(mine.TuningFor(isa)))
+	steps, err := fewRows(mine, rows, 1)
 	if err != nil {
 		return Ladder{}, err
-	}
-	var steps []Step
-	for _, m := range rows {
-		steps = append(steps, Step{Name: fmt.Sprintf("m = %d", m), Multiply: multiply, Threads: 1, Rows: m})
 	}
 	return Time(mine, cachedSide, o, steps...)
 }
@@ -235,19 +213,36 @@ func under(mine machine.Machine) (l Ladder, err error) {
 	return l, nil
 }
 
-// time times the cases, of which all but the timing is in the results already.
-func (l Ladder) time(o bench.Options, cases []bench.Case) (Ladder, error) {
-	results, err := bench.Compare(o, cases...)
+// time times steps over n×n matrices B: one, or as many as leave the caches of so many
+// threads, where that is not 0.
+func (l *Ladder) time(n, threads int, o bench.Options, steps []Step) error {
+	b, err := bench.NewRing[float32](n, n, threads, bench.RingBytes, l.Host)
 	if err != nil {
-		return Ladder{}, err
+		return fmt.Errorf("ladder: %w", err)
 	}
-	for i, r := range results {
-		l.Results[i].Result = r
+	defer b.Close()
+	if threads > 0 {
+		l.Notes = append(l.Notes, b.Note)
+	}
+	if b.Doubt != "" {
+		l.Warnings = append(l.Warnings, b.Doubt)
 	}
 	if l.Host.Quota > 0 && l.Host.Quota < float64(l.Threads) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("the CPU quota of %.4g cores is less than the %d threads", l.Host.Quota, l.Threads))
 	}
-	return l, nil
+	var cases []bench.Case
+	for _, s := range steps {
+		c := bench.Multiply(s.Name, s.Rows, n, n, s.Threads, s.Multiply, b)
+		if s.Bytes > 0 {
+			c.Work.Bytes = float64(s.Bytes)
+		}
+		cases = append(cases, c)
+	}
+	results, err := bench.Compare(o, cases...)
+	for i, r := range results {
+		l.Results = append(l.Results, Result{Result: r, Rows: steps[i].Rows, Footprint: b.Bytes() + 8*int64(steps[i].Rows)*int64(n)})
+	}
+	return err
 }
 
 // Roof returns the roof that a result is held against: that of as many threads, of the
