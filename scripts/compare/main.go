@@ -175,11 +175,8 @@ func parse(args []string, help io.Writer) (choice, error) {
 		c.table = append([]string{*stored}, f.Args()...)
 		return c, nil
 	}
-	if err := command.OnlyFlags(f); err != nil {
+	if err := command.OnlyFlags(f, []string{"json", "bench"}); err != nil {
 		return c, err
-	}
-	if c.json && c.bench {
-		return c, errors.New("--json and --bench are given: choose one")
 	}
 	if c.isa == "" {
 		c.isa = matmul.ISAs()[0]

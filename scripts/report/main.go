@@ -13,6 +13,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -83,22 +84,13 @@ func parse(args []string, help io.Writer) (choice, error) {
 	if err := command.Parse(f, args, help, usage, ""); err != nil {
 		return c, err
 	}
-	if err := command.OnlyFlags(f); err != nil {
+	if err := command.OnlyFlags(f, []string{"all", "time"}, []string{"json", "time"}); err != nil {
 		return c, err
-	}
-	if c.all && c.time {
-		return c, fmt.Errorf("--all and --time are given: choose one, for the timings are not among the numbers of --all")
-	}
-	if c.json && c.time {
-		return c, fmt.Errorf("--json and --time are given: choose one, for the timings are not part of the JSON")
 	}
 	var err error
 	f.Visit(func(set *flag.Flag) {
-		switch set.Name {
-		case "small", "large", "vector":
-			if !c.time && err == nil {
-				err = fmt.Errorf("--%s is given: it goes with --time only", set.Name)
-			}
+		if slices.Contains([]string{"small", "large", "vector"}, set.Name) && !c.time {
+			err = cmp.Or(err, fmt.Errorf("--%s is given: it goes with --time only", set.Name))
 		}
 	})
 	return c, err

@@ -82,7 +82,6 @@ func parse(args []string, help io.Writer) (choice, error) {
 	}
 	c.given = map[string]string{}
 	f.Visit(func(set *flag.Flag) { c.given[set.Name] = set.Value.String() })
-	has := func(name string) bool { _, ok := c.given[name]; return ok }
 	if both {
 		if f.NArg() != 2 || len(c.given) > 1 {
 			return c, errors.New("--compare goes with two machine files and no other flag: --compare a.json b.json")
@@ -90,16 +89,10 @@ func parse(args []string, help io.Writer) (choice, error) {
 		c.compare = f.Args()
 		return c, nil
 	}
-	if err := command.OnlyFlags(f); err != nil {
+	if err := command.OnlyFlags(f, []string{"json", "bench"}, []string{"quick", "time"}); err != nil {
 		return c, err
 	}
-	if c.json && c.bench {
-		return c, errors.New("--json and --bench are given: choose one")
-	}
-	if quick && has("time") {
-		return c, errors.New("--quick and --time are given: choose one")
-	}
-	if has("tuning") {
+	if _, ok := c.given["tuning"]; ok {
 		c.options.Tuning = tuning
 	}
 	if quick {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -173,10 +174,20 @@ func Parse(f *flag.FlagSet, args []string, help io.Writer, usage, after string) 
 	return nil
 }
 
-// OnlyFlags returns an error if there is more than flags.
-func OnlyFlags(f *flag.FlagSet) error {
+// OnlyFlags returns an error if there is more than flags, or if two of those are given
+// that exclude each other: of each list of names one may be.
+func OnlyFlags(f *flag.FlagSet, either ...[]string) error {
 	if f.NArg() > 0 {
 		return fmt.Errorf("argument is %.100q: there are only flags; --help tells them", f.Arg(0))
+	}
+	for _, names := range either {
+		given := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			set := f.Lookup(name)
+			return set.Value.String() == set.DefValue
+		})
+		if len(given) > 1 {
+			return fmt.Errorf("--%s are given: choose one", strings.Join(given, " and --"))
+		}
 	}
 	return nil
 }
