@@ -20,12 +20,6 @@ import (
 //go:embed helper/openblas.c
 var helperSource []byte
 
-// openBLAS is the running helper.
-type openBLAS struct {
-	*peer
-	dir string
-}
-
 // findLibrary asks numpy where its OpenBLAS lies.
 const findLibrary = `
 import glob, os, numpy
@@ -35,7 +29,7 @@ for pattern in ("../numpy.libs/*openblas*", ".libs/*openblas*", ".dylibs/*openbl
         print(os.path.realpath(path))
 `
 
-func startOpenBLAS(ctx context.Context, python, core string) (*openBLAS, error) {
+func startOpenBLAS(ctx context.Context, python, core string) (*peer, error) {
 	candidates := []string{python}
 	if python == "" {
 		candidates = []string{filepath.Join(".venv", "bin", "python"), "python3"}
@@ -64,12 +58,8 @@ func startOpenBLAS(ctx context.Context, python, core string) (*openBLAS, error) 
 	if err != nil {
 		return nil, err
 	}
-	b := &openBLAS{dir: dir}
-	if b.peer, err = startBLAS(ctx, dir, library, core); err != nil {
-		os.RemoveAll(dir)
-		return nil, err
-	}
-	return b, nil
+	defer os.RemoveAll(dir) // a program that runs needs its file no more
+	return startBLAS(ctx, dir, library, core)
 }
 
 // startBLAS builds the helper in a folder and starts it.
@@ -98,8 +88,8 @@ func startBLAS(ctx context.Context, dir, library, core string) (*peer, error) {
 
 const openBLASName = "OpenBLAS"
 
-// job returns a case for what the helper can do of a job.
-func (b *openBLAS) job(j job, threads int) (bench.Case, error) {
+// blasCase returns a case for what OpenBLAS's helper can do of a job.
+func blasCase(b *peer, j job, threads int) (bench.Case, error) {
 	done, short := 0, true // calls, and whether one takes less than a turn
 	run := func(calls int) (time.Duration, error) {
 		var seconds, got float64
@@ -128,9 +118,4 @@ func (b *openBLAS) job(j job, threads int) (bench.Case, error) {
 		return errors.Join(b.ask(nil, "threads %d", threads), b.ask(nil, "%s", j.blas))
 	})
 	return bench.Case{Name: openBLASName, Warm: func() {}, Timed: timed}, err
-}
-
-func (b *openBLAS) stop() {
-	b.peer.stop()
-	os.RemoveAll(b.dir)
 }

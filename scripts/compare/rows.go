@@ -141,7 +141,7 @@ type meter struct {
 	ctx     context.Context
 	isa     string
 	tuning  matmul.Tuning
-	blas    *openBLAS // nil if missing
+	blas    *peer // OpenBLAS, nil if missing
 	options bench.Options
 	memory  int64 // maximum bytes of weights on each side
 	host    machine.Host
@@ -355,7 +355,7 @@ func (m *meter) measure(s shape) (Row, error) {
 	}
 	cases = append(cases, read)
 	if j.blas != "" && m.blas != nil {
-		theirs, err := m.blas.job(j, s.threads)
+		theirs, err := blasCase(m.blas, j, s.threads)
 		if err != nil {
 			return Row{}, err
 		}
