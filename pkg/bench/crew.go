@@ -84,6 +84,27 @@ func (t *Crew) Run(f func(i int)) time.Duration {
 // Threads returns how many threads there are.
 func (t *Crew) Threads() int { return len(t.work) }
 
+// Crews are crews by their number of threads, each started when it is first asked for.
+type Crews map[int]*Crew
+
+// Of returns the crew of so many threads, at least 1.
+func (c *Crews) Of(threads int) *Crew {
+	if *c == nil {
+		*c = Crews{}
+	}
+	if (*c)[threads] == nil {
+		(*c)[threads] = NewCrew(threads)
+	}
+	return (*c)[threads]
+}
+
+// Close ends the threads of all.
+func (c Crews) Close() {
+	for _, crew := range c {
+		crew.Close()
+	}
+}
+
 // Close ends the threads.
 func (t *Crew) Close() {
 	for _, c := range t.work {

@@ -104,7 +104,7 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 	if err != nil {
 		return Machine{}, err
 	}
-	m := &meter{ctx: ctx, host: h, o: o, start: time.Now(), crews: map[int]*bench.Crew{}}
+	m := &meter{ctx: ctx, host: h, o: o, start: time.Now()}
 	defer m.close()
 	results, err := m.measure()
 	if err != nil {
@@ -120,7 +120,7 @@ type meter struct {
 	o     Options
 	start time.Time
 
-	crews  map[int]*bench.Crew // by threads
+	crews  bench.Crews
 	buffer []byte
 	free   func()
 	// inCache says why the whole buffer may live in a cache in part, if it may.
@@ -142,19 +142,10 @@ type point struct {
 }
 
 func (m *meter) close() {
-	for _, c := range m.crews {
-		c.Close()
-	}
+	m.crews.Close()
 	if m.free != nil {
 		m.free()
 	}
-}
-
-func (m *meter) crew(threads int) *bench.Crew {
-	if m.crews[threads] == nil {
-		m.crews[threads] = bench.NewCrew(threads)
-	}
-	return m.crews[threads]
 }
 
 // threadCounts returns 1, and what all cores are if that is more.
@@ -244,7 +235,7 @@ func (m *meter) allocate() error {
 		}
 		chunk := min(bytes-filled, int64(stripe*m.o.Threads))
 		each := chunk / int64(m.o.Threads) / probe.RoundBytes * probe.RoundBytes
-		m.crew(m.o.Threads).Run(func(i int) {
+		m.crews.Of(m.o.Threads).Run(func(i int) {
 			from := filled + int64(i)*each
 			to := from + each
 			if i == m.o.Threads-1 {
@@ -286,7 +277,7 @@ func Peak[T probe.Number](crew *bench.Crew, isa string) (c bench.Case, fused boo
 
 func addPeaks[T probe.Number](m *meter, threads int, format string, elem int64) error {
 	for _, isa := range probe.ComputeISAs[T]() {
-		c, fused, err := Peak[T](m.crew(threads), isa)
+		c, fused, err := Peak[T](m.crews.Of(threads), isa)
 		if err != nil {
 			return err
 		}
@@ -327,7 +318,7 @@ func (m *meter) addBandwidths(threads int) error {
 }
 
 func (m *meter) addBandwidth(memory probe.Memory, loop string, threads int, set int64) {
-	c, set := bandwidth(m.crew(threads), memory, loop, m.buffer, set)
+	c, set := bandwidth(m.crews.Of(threads), memory, loop, m.buffer, set)
 	if last := m.host.LastLevel(threads); last > 0 && set > last {
 		c.Warm = func() {} // nothing of it stays in a cache
 	}

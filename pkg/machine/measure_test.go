@@ -470,7 +470,7 @@ func TestStretchesFall(t *testing.T) {
 
 // Many threads and little memory: every thread still has its part of the buffer.
 func TestManyThreadsFit(t *testing.T) {
-	m := &meter{ctx: context.Background(), start: time.Now(), o: Options{Threads: 50, MaxBytes: minBytes, Time: time.Minute}, crews: map[int]*bench.Crew{}}
+	m := &meter{ctx: context.Background(), start: time.Now(), o: Options{Threads: 50, MaxBytes: minBytes, Time: time.Minute}}
 	defer m.close()
 	if err := m.allocate(); err != nil {
 		t.Fatal(err)

@@ -307,7 +307,7 @@ func (m *modelMeter) roofs() ([]bench.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	crew := m.crew(m.threads)
+	crew := m.crews.Of(m.threads)
 	ring, err := weights[float32](m.meter, "model", 1, int(info.Size()/4), 0)
 	if err != nil {
 		return nil, err

@@ -146,7 +146,7 @@ type meter struct {
 	memory  int64 // maximum bytes of weights on each side
 	host    machine.Host
 
-	crews map[int]*bench.Crew
+	crews bench.Crews
 	team  *matmul.Team        // of the rows that have one
 	rings map[string]keptRing // the weights of the last shape, by use: filling them takes longer than a turn
 }
@@ -161,22 +161,10 @@ func (m *meter) close() {
 	if m.team != nil {
 		m.team.Close()
 	}
-	for _, c := range m.crews {
-		c.Close()
-	}
+	m.crews.Close()
 	for _, r := range m.rings {
 		r.ring.Close()
 	}
-}
-
-func (m *meter) crew(threads int) *bench.Crew {
-	if m.crews == nil {
-		m.crews = map[int]*bench.Crew{}
-	}
-	if m.crews[threads] == nil {
-		m.crews[threads] = bench.NewCrew(threads)
-	}
-	return m.crews[threads]
 }
 
 // weights returns rows×cols matrices for a use: enough to leave the caches of so many
@@ -334,7 +322,7 @@ func (m *meter) measure(s shape) (Row, error) {
 	case strings.HasSuffix(s.dtype, withInt8):
 		roof = machine.Peak[int32]
 	}
-	peak, _, err := roof(m.crew(s.threads), m.isa)
+	peak, _, err := roof(m.crews.Of(s.threads), m.isa)
 	if err != nil {
 		return Row{}, err
 	}
@@ -349,7 +337,7 @@ func (m *meter) measure(s shape) (Row, error) {
 		}
 		j.read = func() []byte { return rawBytes(r.Next()) }
 	}
-	read, err := machine.Read(m.crew(s.threads), j.read)
+	read, err := machine.Read(m.crews.Of(s.threads), j.read)
 	if err != nil {
 		return Row{}, err
 	}
