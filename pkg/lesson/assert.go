@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"memorywall/pkg/internal/arg"
 )
@@ -30,10 +31,10 @@ func (f failure) text() string {
 	fmt.Fprintf(&b, "✗ %s: %s\n", f.title, f.what)
 	width := 0
 	for _, r := range f.rows {
-		width = max(width, textWidth(r[0]))
+		width = max(width, utf8.RuneCountInString(r[0]))
 	}
 	for _, r := range f.rows {
-		fmt.Fprintf(&b, "    %s  %s\n", pad(r[0]+":", width+1), r[1])
+		fmt.Fprintf(&b, "    %-*s  %s\n", width+1, r[0]+":", r[1])
 	}
 	if f.advice != "" {
 		fmt.Fprintf(&b, "    %s\n", f.advice)

@@ -41,25 +41,22 @@ func (t Table) Show() {
 
 // text writes the table in aligned columns.
 func (t Table) text() string {
-	width := make([]int, len(t.Columns))
+	width := make([]int, len(t.Columns)) // as fmt takes them: less than zero stands left-aligned
+	right := t.numeric()
 	for j, c := range t.Columns {
-		width[j] = textWidth(c)
-	}
-	for _, r := range t.Rows {
-		for j, v := range r {
-			width[j] = max(width[j], textWidth(plain(v)))
+		width[j] = utf8.RuneCountInString(c)
+		for _, r := range t.Rows {
+			width[j] = max(width[j], utf8.RuneCountInString(plain(r[j])))
+		}
+		if !right[j] {
+			width[j] = -width[j]
 		}
 	}
-	right := t.numeric()
 	var b strings.Builder
 	line := func(cell func(j int) string) {
 		parts := make([]string, len(width))
 		for j := range width {
-			if right[j] {
-				parts[j] = padLeft(cell(j), width[j])
-			} else {
-				parts[j] = pad(cell(j), width[j])
-			}
+			parts[j] = fmt.Sprintf("%*s", width[j], cell(j))
 		}
 		b.WriteString(strings.TrimRight(strings.Join(parts, "  "), " ") + "\n")
 	}
@@ -67,7 +64,7 @@ func (t Table) text() string {
 		b.WriteString(t.Title + "\n")
 	}
 	line(func(j int) string { return t.Columns[j] })
-	line(func(j int) string { return strings.Repeat("-", width[j]) })
+	line(func(j int) string { return strings.Repeat("-", max(width[j], -width[j])) })
 	for _, r := range t.Rows {
 		line(func(j int) string { return plain(r[j]) })
 	}
@@ -147,17 +144,4 @@ func (t Table) html() string {
 	}
 	b.WriteString(`</div>`)
 	return b.String()
-}
-
-// textWidth is the number of character cells that s takes in a terminal.
-func textWidth(s string) int { return utf8.RuneCountInString(s) }
-
-// pad fills s with spaces on the right, to width cells.
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-textWidth(s)))
-}
-
-// padLeft fills s with spaces on the left, to width cells.
-func padLeft(s string, width int) string {
-	return strings.Repeat(" ", max(0, width-textWidth(s))) + s
 }

@@ -62,18 +62,16 @@ func walkHTML[T tiling.Number](a, b tiling.Matrix[T], tile int, steps []walkStep
 		fmt.Fprintf(&w, `<div style="display:inline-block;vertical-align:top;width:%dpx;max-width:100%%;margin:0 12px 14px 0">`, width)
 		fmt.Fprintf(&w, `<div><b>Step %d of %d</b>: C%s += A%s · B%s</div>`, k+1, len(steps), tileName(s.I, s.J), tileName(s.I, s.P), tileName(s.P, s.J))
 		w.WriteString(`<div>`)
-		grid(&w, "A", a, tile, func(i, j int) (string, bool) {
-			if inTile(s.I, i) && inTile(s.P, j) {
-				return paintLoaded, true
+		loaded := func(row, col int64) func(i, j int) (string, bool) {
+			return func(i, j int) (string, bool) {
+				if inTile(row, i) && inTile(col, j) {
+					return paintLoaded, true
+				}
+				return "", true
 			}
-			return "", true
-		})
-		grid(&w, "B", b, tile, func(i, j int) (string, bool) {
-			if inTile(s.P, i) && inTile(s.J, j) {
-				return paintLoaded, true
-			}
-			return "", true
-		})
+		}
+		grid(&w, "A", a, tile, loaded(s.I, s.P))
+		grid(&w, "B", b, tile, loaded(s.P, s.J))
 		grid(&w, "C so far", s.c, tile, func(i, j int) (string, bool) {
 			seen := touched[[2]int64{int64(i / tile), int64(j / tile)}]
 			switch {
