@@ -1,14 +1,13 @@
 // The static pictures of the figures: the same option object that the page
 // draws, drawn to SVG without a browser. Colours are variables of palette.css.
 //
-//	node render.mjs --width 760 --height 420 --id NAME <option.json >picture.svg
 //	node render.mjs --folder FOLDER [--parent PID]
 //
-// The second form stays and waits for files NAME.json in a folder, each
-// {id, width, height, option}. It takes the file away and leaves NAME.svg, which
-// is empty where the option cannot be drawn. The same option gives the same
-// bytes, however often and in whatever order. It ends with the process PID, and
-// ignores the interrupts that are meant for a running cell.
+// It waits for files NAME.json in a folder, each {id, width, height, option}, takes
+// the file away and leaves NAME.svg, which is empty where the option cannot be
+// drawn. The same option gives the same bytes, however often and in whatever
+// order. It ends with the process PID, and ignores the interrupts that are meant
+// for a running cell.
 
 import { createRequire } from "node:module";
 import { readdirSync, readFileSync, realpathSync, renameSync, unlinkSync, watch, writeFileSync } from "node:fs";
@@ -44,7 +43,7 @@ function side(name, value) {
  * Draws an option.
  *
  * @param {object} option as pkg/lesson writes it
- * @param {{width: number|string, height: number|string, id?: string}} frame
+ * @param {{width: number, height: number, id?: string}} frame
  *   pixels, and the prefix of the ids inside the picture
  * @returns {string} SVG
  */
@@ -62,14 +61,6 @@ export function render(option, frame) {
   return picture.svg(echarts, option, { width, height, id });
 }
 
-function parse(text) {
-  try {
-    return JSON.parse(text);
-  } catch (e) {
-    throw new BadRequest(`the option is not JSON: ${e.message}`);
-  }
-}
-
 /** Draws what lies in a folder, and what will come to lie there, until the parent is gone or a signal ends it. */
 export function serve(folder, parent) {
   load(); // first, so that whoever waits need not wait for it
@@ -80,7 +71,7 @@ export function serve(folder, parent) {
       try {
         const text = readFileSync(from, "utf8");
         unlinkSync(from);
-        const { option, ...frame } = parse(text);
+        const { option, ...frame } = JSON.parse(text);
         svg = render(option, frame);
       } catch (e) {
         if (e.code === "ENOENT") continue; // whoever asked did not wait
@@ -109,28 +100,14 @@ export function serve(folder, parent) {
   setInterval(pace, 500);
 }
 
-async function main() {
-  const { values } = parseArgs({
-    options: {
-      folder: { type: "string" },
-      parent: { type: "string" },
-      width: { type: "string", default: "760" },
-      height: { type: "string", default: "420" },
-      id: { type: "string" },
-    },
-  });
-  if (values.folder !== undefined) {
-    const parent = values.parent === undefined ? 0 : Number(values.parent);
-    if (!Number.isInteger(parent) || parent < 0) throw new BadRequest(`--parent is ${values.parent}: it must be a process id`);
-    serve(values.folder, parent);
-    return;
-  }
-  process.stdout.write(render(parse(readFileSync(0, "utf8")), values));
-}
-
 if (process.argv[1] && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(import.meta.url))) {
-  main().catch((e) => {
+  try {
+    const { folder, parent } = parseArgs({ options: { folder: { type: "string" }, parent: { type: "string", default: "0" } } }).values;
+    if (!folder) throw new BadRequest("--folder is missing: it must be the folder to watch");
+    if (!/^\d+$/.test(parent)) throw new BadRequest(`--parent is ${parent}: it must be a process id`);
+    serve(folder, Number(parent));
+  } catch (e) {
     console.error(`render: ${e.message}`);
     process.exitCode = e instanceof BadRequest || e.code?.startsWith("ERR_PARSE_ARGS") ? 2 : 1;
-  });
+  }
 }

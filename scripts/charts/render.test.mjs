@@ -1,7 +1,7 @@
 // node --test: the pictures of figures and the house style. Needs `npm ci` in this folder.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -471,34 +471,15 @@ describe("the house style", () => {
 
 const renderer = join(here, "render.mjs");
 
-function run(args, input) {
-  return new Promise((done) => {
-    const child = spawn(process.execPath, [renderer, ...args], { stdio: ["pipe", "pipe", "pipe"] });
-    let stdout = "", stderr = "";
-    child.stdout.on("data", (d) => (stdout += d));
-    child.stderr.on("data", (d) => (stderr += d));
-    child.on("close", (code) => done({ code, stdout, stderr }));
-    child.stdin.on("error", () => {});
-    child.stdin.end(input);
-  });
-}
-
 describe("the command", () => {
-  test("draws an option from standard input", async () => {
-    const { code, stdout } = await run(["--id", "line"], JSON.stringify(options.line));
-    assert.equal(code, 0);
-    assert.equal(stdout, render(options.line, frame("line")));
-  });
-
-  test("says what is wrong in one line, and ends with 2", async () => {
-    for (const [args, input, want] of [
-      [[], "{", /^render: the option is not JSON: .*\n$/],
-      [["--width", "x"], "{}", /^render: width is x: it must be a whole number from 1 to 4000\n$/],
-      [["--nonsense"], "{}", /^render: Unknown option '--nonsense'/],
-      [["--folder", "/tmp", "--parent", "x"], "", /^render: --parent is x: it must be a process id\n$/],
+  test("says what is wrong in one line, and ends with 2", () => {
+    for (const [args, want] of [
+      [[], /^render: --folder is missing: it must be the folder to watch\n$/],
+      [["--nonsense"], /^render: Unknown option '--nonsense'/],
+      [["--folder", "/tmp", "--parent", "x"], /^render: --parent is x: it must be a process id\n$/],
     ]) {
-      const { code, stdout, stderr } = await run(args, input);
-      assert.equal(code, 2);
+      const { status, stdout, stderr } = spawnSync(process.execPath, [renderer, ...args], { encoding: "utf8" });
+      assert.equal(status, 2);
       assert.equal(stdout, "");
       assert.match(stderr, want);
     }
@@ -539,7 +520,7 @@ describe("the renderer of a kernel", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("draws what the command draws, also many at once, and what came before it", async () => {
+  test("draws the same pictures, also many at once, and what came before it", async () => {
     const names = Object.keys(figures).slice(0, 16);
     const answers = await Promise.all(names.map((n) => ask(n, JSON.stringify({ ...frame(n), option: options[n] }))));
     answers.forEach((svg, i) => assert.equal(svg, render(options[names[i]], frame(names[i]))));
