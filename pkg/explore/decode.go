@@ -27,12 +27,11 @@ func drawDecode(r *reader, v *View, width float64) {
 		return
 	}
 	var s step
-	var alone, ridge, enough, bytes float64
+	var alone, enough, bytes float64
 	if err := arg.Maybe(func() {
 		s = decodeStep(machine, params, batch)
 		alone, bytes = roofline.TokensPerSecond(machine, params), roofline.WeightBytes(machine, params)
-		ridge = machine.Ridge()
-		enough = weightsBatch(machine, ridge)
+		enough = weightsBatch(machine, s.ridge)
 	}); err != nil {
 		r.failed("params", err)
 		return
@@ -46,7 +45,7 @@ func drawDecode(r *reader, v *View, width float64) {
 	v.Values = []Value{
 		number("weights", "bytes of weights", bytes, num.SI(bytes, "bytes"), "bytes"),
 		number("intensity", "arithmetic intensity, 2m/s", s.intensity, num.Short(s.intensity)+" FLOP/byte", "FLOP/byte"),
-		number("ridge", "ridge point", ridge, num.Short(ridge)+" FLOP/byte", "FLOP/byte"),
+		number("ridge", "ridge point", s.ridge, num.Short(s.ridge)+" FLOP/byte", "FLOP/byte"),
 		{Key: "bound", Label: "the step is", Number: float64(s.bound), Text: s.bound.String()},
 		number("compute-time", "compute time of a step", s.times.Compute, num.SI(s.times.Compute, "s"), "s"),
 		number("memory-time", "memory time of a step", s.times.Memory, num.SI(s.times.Memory, "s"), "s"),
@@ -63,22 +62,16 @@ func drawDecode(r *reader, v *View, width float64) {
 
 // step is what one step of decoding takes and gives at most.
 type step struct {
-	intensity, share float64
-	bound            roofline.Bound
-	times            roofline.Times
-	all, each        float64 // tokens/s
-	most             float64 // tokens/s of all, however large the batch
+	placed
+	all, each float64 // tokens/s
+	most      float64 // tokens/s of all, however large the batch
 }
 
-func decodeStep(machine roofline.Machine, params float64, batch int64) (s step) {
-	s.times = machine.Times(2*params*float64(batch), roofline.WeightBytes(machine, params))
-	s.intensity = weightsIntensity(machine, float64(batch))
-	s.bound = machine.Classify(s.intensity)
-	s.share = machine.Attainable(s.intensity) / machine.Peak
-	s.each = 1 / s.times.Overlapped()
-	s.all = float64(batch) / s.times.Overlapped()
-	s.most = machine.Peak / (2 * params)
-	return s
+func decodeStep(machine roofline.Machine, params float64, batch int64) step {
+	intensity := weightsIntensity(machine, float64(batch))
+	p := under(machine, intensity, 2*params*float64(batch), roofline.WeightBytes(machine, params))
+	seconds := p.times.Overlapped()
+	return step{placed: p, all: float64(batch) / seconds, each: 1 / seconds, most: machine.Peak / (2 * params)}
 }
 
 // weightsIntensity returns 2m/s, the FLOP/byte of a step where the weights are

@@ -55,7 +55,9 @@ func drawRoofline(r *reader, v *View, width float64) {
 		return
 	}
 	moved := num.Sum{{t.Loads, g.ElemBytes}, {t.Stores, g.ElemBytes}}
-	p, err := arg.Try(func() placed { return under(machine, t, moved.Float64()) })
+	p, err := arg.Try(func() placed {
+		return under(machine, t.Intensity(machine.ElemBytes), float64(t.FLOPs), moved.Float64())
+	})
 	if err != nil {
 		r.failed("peak", err)
 		return
@@ -103,9 +105,9 @@ type placed struct {
 	times                               roofline.Times
 }
 
-// under holds work against the roof of a machine.
-func under(machine roofline.Machine, t tiling.Traffic, bytes float64) placed {
-	p := placed{ridge: machine.Ridge(), intensity: t.Intensity(machine.ElemBytes), times: machine.Times(float64(t.FLOPs), bytes)}
+// under holds work, whose intensity is in FLOP/byte, against the roof of a machine.
+func under(machine roofline.Machine, intensity, flops, bytes float64) placed {
+	p := placed{ridge: machine.Ridge(), intensity: intensity, times: machine.Times(flops, bytes)}
 	p.bound, p.attainable = machine.Classify(p.intensity), machine.Attainable(p.intensity)
 	p.share = p.attainable / machine.Peak
 	return p
