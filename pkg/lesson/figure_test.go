@@ -328,6 +328,8 @@ func TestNamesOfRoofs(t *testing.T) {
 		ends     int
 	}{
 		{"one", []roofline.Machine{roof("chip", 1e12, 1e11)}, "chip, peak 1 TFLOP/s|100 GB/s", 0},
+		{"two of one peak beside another", []roofline.Machine{roof("one", 1e12, 1e11), roof("near", 2e12, 4e11), roof("far", 2e12, 2e11)},
+			"one, peak 1 TFLOP/s|100 GB/s|near, peak 2 TFLOP/s|400 GB/s|far, 200 GB/s", 0},
 		{"levels", []roofline.Machine{roof("L1, one core", 1e12, 1e11), roof("L2, one core", 1e12, 1e10)},
 			"one core, peak 1 TFLOP/s|L1, 100 GB/s|L2, 10 GB/s", 0},
 		{"nothing in common", []roofline.Machine{roof("L1, one core", 1e12, 1e11), roof("L2, two cores", 1e12, 1e10), roof("L3", 1e12, 1e9)},

@@ -180,7 +180,11 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool,
 	}
 	f.Marks = append(f.Marks, Mark{Axis: 'x', At: ridge, Label: "ridge " + num.Value(threeDigits(ridge), unit, 0)})
 	peak, slope := SI(m.Peak, "FLOP/s"), SI(m.Bandwidth, "B/s")
+	// Roofs of one machine share their peak: it is named once.
+	named := slices.ContainsFunc(f.along, func(a along) bool { return a.From[1] == m.Peak && a.To[1] == m.Peak })
 	switch {
+	case n > 1 && f.namedAlong && !one && named:
+		slope = m.Name + ", " + slope
 	case n == 1 || f.namedAlong && !one:
 		peak = m.Name + ", peak " + peak
 	case f.namedAlong:
@@ -190,8 +194,6 @@ func (f *Figure) addRoof(m roofline.Machine, i, n int, lo, hi float64, one bool,
 			peak = shared + ", " + peak
 		}
 	}
-	// Roofs of one machine share their peak: it is named once.
-	named := slices.ContainsFunc(f.along, func(a along) bool { return a.From[1] == m.Peak && a.To[1] == m.Peak })
 	if !named {
 		f.along = append(f.along, along{[2]float64{ridge, m.Peak}, [2]float64{hi, m.Peak}, peak, i})
 	}
