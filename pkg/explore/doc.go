@@ -2,9 +2,10 @@
 // as a reader types them or a link holds them, it makes the picture, the
 // values and the controls, or says which setting cannot be right.
 //
-// There are three. "roofline" places one multiply under the roof of a chip,
+// There are four. "roofline" places one multiply under the roof of a chip,
 // "tile" draws how square tiles cut a multiply and walks through its loops,
-// "decode" shows what a batch of requests can get from a chip.
+// "decode" shows what a batch of requests can get from a chip, and "model" what a
+// whole model can do on one chip or several.
 //
 // The same [Draw] runs in two places: natively, where a cell makes the first
 // picture, and compiled to WebAssembly in the page, where it answers each move
@@ -21,6 +22,6 @@
 // at the side of the matrix. A [View] holds the same settings in one fixed form,
 // its [View.Query].
 //
-// Nothing here knows a page, a notebook or a clock: only pkg/roofline,
-// pkg/tiling and the standard library are imported.
+// Nothing here knows a page, a notebook or a clock: only the packages of the model
+// and the standard library are imported.
 package explore

@@ -3,13 +3,13 @@ package lesson
 import (
 	"fmt"
 	"math"
-	"memorywall/pkg/internal/num"
 	"reflect"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"memorywall/pkg/internal/arg"
+	"memorywall/pkg/internal/num"
 )
 
 // failure is what is shown when something does not hold.

@@ -267,8 +267,8 @@ func (f Figure) size() (w, h int) {
 
 // Show draws the figure. In a notebook it is a picture that comes alive where
 // the page lets it, and can then be saved as SVG, PNG and CSV, with the numbers
-// behind it one click away; outside it is the title and the numbers. What cannot be drawn ends the cell with a message
-// that says why.
+// behind it one click away; outside it is the title and the numbers. What cannot
+// be drawn ends the cell with a message that says why.
 func (f Figure) Show() {
 	b, err := f.block()
 	Check(err)

@@ -3,10 +3,11 @@ package lesson
 import (
 	"fmt"
 	"math"
-	"memorywall/pkg/internal/num"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"memorywall/pkg/internal/num"
 )
 
 // SI writes v with an SI prefix before its unit: SI(312e12, "FLOP/s") is

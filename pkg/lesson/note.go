@@ -2,8 +2,9 @@ package lesson
 
 import (
 	"fmt"
-	"memorywall/pkg/internal/num"
 	"strings"
+
+	"memorywall/pkg/internal/num"
 )
 
 // Note shows a line of text that the cell computed. In a notebook it is

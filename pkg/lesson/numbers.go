@@ -3,9 +3,10 @@ package lesson
 import (
 	"encoding/csv"
 	"fmt"
-	"memorywall/pkg/internal/num"
 	"slices"
 	"strings"
+
+	"memorywall/pkg/internal/num"
 )
 
 // How many points of one series are drawn, how many rows of the table behind a
