@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/matmul"
 )
 
@@ -93,7 +94,7 @@ func (c *Cache) clone() *Cache {
 }
 
 // blocks is how many blocks of keys there are of each layer and head.
-func (c *Cache) blocks() int { return (c.capacity + keyBlock - 1) / keyBlock }
+func (c *Cache) blocks() int { return num.CeilDiv(c.capacity, keyBlock) }
 
 // block returns the keys from..to of one layer and head as HeadDim×(to-from)
 // weights, or a few more columns up to a multiple of [matmul.QuantBlock], and the
@@ -102,7 +103,7 @@ func (c *Cache) block(layer, head, from, to int) (keys, values matmul.Weights) {
 	d := c.config.HeadDim
 	size := d * keyBlock * c.elem
 	block := ((layer*c.config.KVHeads+head)*c.blocks() + from/keyBlock) * size
-	first, n := from%keyBlock, (to-from+matmul.QuantBlock-1)/matmul.QuantBlock*matmul.QuantBlock
+	first, n := from%keyBlock, num.CeilDiv(to-from, matmul.QuantBlock)*matmul.QuantBlock
 	at := ((layer*c.config.KVHeads+head)*c.capacity + from) * d * c.elem
 	return c.weights(c.keys[block:], d, keyBlock).Columns(first, first+n), c.weights(c.values[at:], to-from, d)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"memorywall/pkg/matmul"
 )
@@ -15,31 +16,31 @@ import (
 func (m *Model) Convert(f matmul.WeightFormat) (*Model, error) {
 	c := *m
 	c.file, c.path = nil, ""
-	var failed error
-	do := func() error {
-		convert := func(w *matmul.Weights) {
-			if failed == nil {
-				*w, failed = converted(*w, f)
+	c.layers = slices.Clone(m.layers)
+	all := []*matmul.Weights{&c.embed}
+	if !c.Tied {
+		all = append(all, &c.output)
+	}
+	for i := range c.layers {
+		all = append(all, c.layers[i].matrices()...)
+	}
+	err := m.guard(func() (err error) {
+		for _, w := range all {
+			if *w, err = converted(*w, f); err != nil {
+				return err
 			}
 		}
-		convert(&c.embed)
-		if c.output = c.embed; !c.Tied {
-			c.output = m.output
-			convert(&c.output)
-		}
-		c.layers = make([]layer, len(m.layers))
-		for i, l := range m.layers {
-			for _, w := range []*matmul.Weights{&l.q, &l.k, &l.v, &l.o, &l.gate, &l.up, &l.down} {
-				convert(w)
-			}
-			c.layers[i] = l
-		}
-		return failed
+		return nil
+	})
+	if c.Tied {
+		c.output = c.embed
 	}
-	if m.file == nil {
-		return &c, do()
-	}
-	return &c, guard(m.path, do)
+	return &c, err
+}
+
+// matrices returns all of a layer's.
+func (l *layer) matrices() []*matmul.Weights {
+	return []*matmul.Weights{&l.q, &l.k, &l.v, &l.o, &l.gate, &l.up, &l.down}
 }
 
 // WeightBytes returns what the matrices of the model take: all that a step reads
@@ -47,8 +48,7 @@ func (m *Model) Convert(f matmul.WeightFormat) (*Model, error) {
 func (m *Model) WeightBytes() int64 {
 	n := int64(m.output.Bytes())
 	for i := range m.layers {
-		l := &m.layers[i]
-		for _, w := range []matmul.Weights{l.q, l.k, l.v, l.o, l.gate, l.up, l.down} {
+		for _, w := range m.layers[i].matrices() {
 			n += int64(w.Bytes())
 		}
 	}
@@ -168,13 +168,7 @@ func Random(c Config, matrices, table matmul.WeightFormat, seed uint64) (*Model,
 		}
 		return w
 	}
-	ones := func(n int) []float32 {
-		x := make([]float32, n)
-		for i := range x {
-			x[i] = 1
-		}
-		return x
-	}
+	ones := func(n int) []float32 { return slices.Repeat([]float32{1}, n) }
 	m.embed, m.norm = matrix(table, c.Vocab, c.Width), ones(c.Width)
 	if m.output = m.embed; !c.Tied {
 		m.output = matrix(table, c.Vocab, c.Width)

@@ -1,6 +1,7 @@
 package llama
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -102,8 +103,8 @@ func Parse(data []byte) (*File, error) {
 	}
 	align := uint64(32)
 	if v, ok := f.meta["general.alignment"]; ok && r.err == nil {
-		a, err := v.integer()
-		if err != nil || a < 1 || a > maxAlignment || a&(a-1) != 0 {
+		a, ok := v.integer()
+		if !ok || v.n >= 0 || a < 1 || a > maxAlignment || a&(a-1) != 0 {
 			return nil, fmt.Errorf("llama: %w: general.alignment must be a power of two up to %d", ErrMetadata, maxAlignment)
 		}
 		align = uint64(a)
@@ -138,12 +139,7 @@ func (f *File) place(data []byte, header int, align uint64, offsets []uint64) er
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		if offsets[a] < offsets[b] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })
 	end, before := uint64(0), ""
 	for _, i := range order {
 		t := &f.Tensors[i]
@@ -199,46 +195,49 @@ func (f *File) Tensor(name string) (*Tensor, error) {
 func (f *File) Has(key string) bool { _, ok := f.meta[key]; return ok }
 
 // String returns the text under a metadata key.
-func (f *File) String(key string) (string, error) {
-	return get(f, key, value.text)
-}
+func (f *File) String(key string) (string, error) { return get(f, key, "a text", false, value.text) }
 
 // Int returns the whole number under a metadata key.
 func (f *File) Int(key string) (int64, error) {
-	return get(f, key, value.integer)
+	return get(f, key, "a whole number", false, value.integer)
 }
 
 // Float returns the number under a metadata key.
 func (f *File) Float(key string) (float64, error) {
-	return get(f, key, value.float)
+	return get(f, key, "a finite number", false, value.float)
 }
 
 // Bool returns the truth value under a metadata key.
 func (f *File) Bool(key string) (bool, error) {
-	return get(f, key, value.truth)
+	return get(f, key, "true or false", false, value.truth)
 }
 
 // Strings returns the list of texts under a metadata key.
 func (f *File) Strings(key string) ([]string, error) {
-	return get(f, key, value.texts)
+	return get(f, key, "an array of texts", true, value.texts)
 }
 
 // Ints returns the list of whole numbers under a metadata key.
 func (f *File) Ints(key string) ([]int64, error) {
-	return get(f, key, value.integers)
+	return get(f, key, "an array of whole numbers", true, value.integers)
 }
 
-func get[T any](f *File, key string, as func(value) (T, error)) (T, error) {
+// get returns the value under a key as what it must be, an array or a single one.
+func get[T any](f *File, key, want string, array bool, as func(value) (T, bool)) (x T, err error) {
 	v, ok := f.meta[key]
 	if !ok {
-		var zero T
-		return zero, fmt.Errorf("llama: %w: the key %q is missing", ErrMetadata, key)
+		return x, fmt.Errorf("llama: %w: the key %q is missing", ErrMetadata, key)
 	}
-	x, err := as(v)
-	if err != nil {
-		return x, fmt.Errorf("llama: %w: %q %w", ErrMetadata, key, err)
+	if (v.n >= 0) == array {
+		if x, ok := as(v); ok {
+			return x, nil
+		}
 	}
-	return x, nil
+	have := fmt.Sprintf("of type %d", v.kind)
+	if v.n >= 0 {
+		have = fmt.Sprintf("an array of %d %s", v.n, have)
+	}
+	return x, fmt.Errorf("llama: %w: %q is %s: it must be %s", ErrMetadata, key, have, want)
 }
 
 // A kind is the number that GGUF gives to a type of metadata.
@@ -272,89 +271,60 @@ type value struct {
 	raw  []byte
 }
 
-func (v value) wrong(want string) error {
-	if v.n >= 0 {
-		return fmt.Errorf("is an array of %d: it must be %s", v.n, want)
+// element returns the bits of the i-th value, which has a fixed size, and that.
+func (v value) element(i int) (bits uint64, size int) {
+	size = kindBytes[v.kind]
+	for j, b := range v.raw[i*size:][:size] {
+		bits |= uint64(b) << (8 * j)
 	}
-	return fmt.Errorf("is of type %d: it must be %s", v.kind, want)
+	return bits, size
 }
 
-func (v value) integer() (int64, error) {
-	if v.n >= 0 {
-		return 0, v.wrong("a whole number")
-	}
-	return v.whole(0)
-}
+func (v value) integer() (int64, bool) { return v.whole(0) }
 
-// whole is the i-th value as a whole number.
-func (v value) whole(i int) (int64, error) {
-	if v.kind >= kinds || kindBytes[v.kind] == 0 {
-		return 0, v.wrong("a whole number")
-	}
-	b := v.raw[i*kindBytes[v.kind]:]
+// whole is the i-th value as a whole number, if it is one.
+func (v value) whole(i int) (int64, bool) {
 	switch v.kind {
-	case kindU8:
-		return int64(b[0]), nil
-	case kindI8:
-		return int64(int8(b[0])), nil
-	case kindU16:
-		return int64(binary.LittleEndian.Uint16(b)), nil
-	case kindI16:
-		return int64(int16(binary.LittleEndian.Uint16(b))), nil
-	case kindU32:
-		return int64(binary.LittleEndian.Uint32(b)), nil
-	case kindI32:
-		return int64(int32(binary.LittleEndian.Uint32(b))), nil
-	case kindI64:
-		return int64(binary.LittleEndian.Uint64(b)), nil
-	case kindU64:
-		if u := binary.LittleEndian.Uint64(b); u <= math.MaxInt64 {
-			return int64(u), nil
-		}
+	case kindI8, kindI16, kindI32, kindI64:
+		bits, size := v.element(i)
+		unused := 64 - 8*size
+		return int64(bits<<unused) >> unused, true
+	case kindU8, kindU16, kindU32, kindU64:
+		bits, _ := v.element(i)
+		return int64(bits), bits <= math.MaxInt64
 	}
-	return 0, v.wrong("a whole number")
+	return 0, false
 }
 
-func (v value) float() (float64, error) {
-	if v.n >= 0 {
-		return 0, v.wrong("a number")
-	}
+// float is a single value as a finite number, if it is one.
+func (v value) float() (float64, bool) {
 	var x float64
 	switch v.kind {
 	case kindF32:
-		x = float64(math.Float32frombits(binary.LittleEndian.Uint32(v.raw)))
+		bits, _ := v.element(0)
+		x = float64(math.Float32frombits(uint32(bits)))
 	case kindF64:
-		x = math.Float64frombits(binary.LittleEndian.Uint64(v.raw))
+		bits, _ := v.element(0)
+		x = math.Float64frombits(bits)
 	default:
-		i, err := v.whole(0)
-		if err != nil {
-			return 0, v.wrong("a number")
-		}
-		x = float64(i)
+		i, ok := v.whole(0)
+		return float64(i), ok
 	}
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, fmt.Errorf("is %g: it must be finite", x)
-	}
-	return x, nil
+	return x, !math.IsNaN(x) && !math.IsInf(x, 0)
 }
 
-func (v value) truth() (bool, error) {
-	if v.n >= 0 || v.kind != kindBool {
-		return false, v.wrong("true or false")
+func (v value) truth() (bool, bool) { return v.kind == kindBool && v.raw[0] != 0, v.kind == kindBool }
+
+func (v value) text() (string, bool) {
+	if v.kind != kindString {
+		return "", false
 	}
-	return v.raw[0] != 0, nil
+	return string(v.raw[8:]), true
 }
 
-func (v value) text() (string, error) {
-	if v.n >= 0 || v.kind != kindString {
-		return "", v.wrong("a text")
-	}
-	return string(v.raw[8:]), nil
-}
-
-func (v value) texts() ([]string, error) {
-	if v.n < 0 || v.kind != kindString {
-		return nil, v.wrong("an array of texts")
+func (v value) texts() ([]string, bool) {
+	if v.kind != kindString {
+		return nil, false
 	}
 	all, raw := make([]string, v.n), v.raw
 	for i := range all {
@@ -362,24 +332,18 @@ func (v value) texts() ([]string, error) {
 		all[i] = string(raw[8 : 8+n])
 		raw = raw[8+n:]
 	}
-	return all, nil
+	return all, true
 }
 
-func (v value) integers() ([]int64, error) {
-	if v.n < 0 {
-		return nil, v.wrong("an array of whole numbers")
-	}
-	if v.kind >= kinds || kindBytes[v.kind] == 0 {
-		return nil, fmt.Errorf("is an array of another type: it must be one of whole numbers")
-	}
+func (v value) integers() ([]int64, bool) {
 	all := make([]int64, v.n)
 	for i := range all {
-		var err error
-		if all[i], err = v.whole(i); err != nil {
-			return nil, err
+		var ok bool
+		if all[i], ok = v.whole(i); !ok {
+			return nil, false
 		}
 	}
-	return all, nil
+	return all, true
 }
 
 // A reader walks through the header. After the first error it reads zeros.
@@ -389,6 +353,7 @@ type reader struct {
 	err  error
 }
 
+// fail keeps the first error.
 func (r *reader) fail(kind error, format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("llama: %w: byte %d: %s", kind, r.at, fmt.Sprintf(format, args...))
@@ -397,7 +362,7 @@ func (r *reader) fail(kind error, format string, args ...any) {
 
 // take returns the next n bytes.
 func (r *reader) take(n uint64) []byte {
-	if r.err == nil && n > uint64(len(r.data)-r.at) {
+	if n > uint64(len(r.data)-r.at) {
 		r.fail(ErrTruncated, "%d bytes are needed here, and the file has %d more", n, len(r.data)-r.at)
 	}
 	if r.err != nil {
@@ -425,7 +390,7 @@ func (r *reader) u64() uint64 {
 // count reads how many entries follow, each of at least so many bytes.
 func (r *reader) count(what string, each uint64) int {
 	n := r.u64()
-	if r.err == nil && (n > maxEntries || n > uint64(len(r.data))/each) {
+	if n > maxEntries || n > uint64(len(r.data))/each {
 		r.fail(ErrCount, "%d %s in a file of %d bytes: at most %d can be", n, what, len(r.data),
 			min(maxEntries, uint64(len(r.data))/each))
 		return 0
@@ -436,7 +401,7 @@ func (r *reader) count(what string, each uint64) int {
 // name reads a key or the name of a tensor.
 func (r *reader) name(what string) string {
 	n := r.u64()
-	if r.err == nil && (n == 0 || n > maxName) {
+	if n == 0 || n > maxName {
 		r.fail(ErrCount, "%s of %d bytes: it must have 1 to %d", what, n, maxName)
 	}
 	b := r.take(n)
@@ -451,16 +416,16 @@ func (r *reader) keyValue(meta map[string]value) {
 	v := value{kind: kind(r.u32()), n: -1}
 	if v.kind == kindArray {
 		v.kind = kind(r.u32())
-		if r.err == nil && v.kind == kindArray {
+		if v.kind == kindArray {
 			r.fail(ErrType, "%q is an array of arrays, which no model has", key)
 		}
 		n := r.u64()
-		if r.err == nil && n > uint64(len(r.data)-r.at) {
+		if n > uint64(len(r.data)-r.at) {
 			r.fail(ErrCount, "%q has %d values, and the file has %d more bytes", key, n, len(r.data)-r.at)
 		}
 		v.n = int(n)
 	}
-	if r.err == nil && v.kind >= kinds {
+	if v.kind >= kinds {
 		r.fail(ErrType, "%q has values of type %d", key, v.kind)
 	}
 	if r.err != nil {
@@ -489,25 +454,25 @@ func (r *reader) keyValue(meta map[string]value) {
 func (r *reader) tensor(align uint64) (Tensor, uint64) {
 	t := Tensor{Name: r.name("a tensor's name")}
 	dims := r.u32()
-	if r.err == nil && (dims < 1 || dims > maxDims) {
+	if dims < 1 || dims > maxDims {
 		r.fail(ErrCount, "%q has %d dimensions: it must have 1 to %d", t.Name, dims, maxDims)
 	}
 	for i := uint32(0); i < dims && r.err == nil; i++ {
 		d := r.u64()
-		if r.err == nil && (d < 1 || d > 1<<40) {
+		if d < 1 || d > 1<<40 {
 			r.fail(ErrCount, "%q has a dimension of %d", t.Name, d)
 		}
-		if r.err == nil && d > math.MaxInt {
+		if d > math.MaxInt {
 			r.fail(ErrCount, "%q has a dimension of %d, more than this machine can count", t.Name, d)
 		}
 		t.Dims = append(t.Dims, int(d))
 	}
 	t.Type = TensorType(r.u32())
-	if _, known := storages[t.Type]; !known && r.err == nil {
+	if _, known := storages[t.Type]; !known {
 		r.fail(ErrType, "%q is stored as type %d", t.Name, uint32(t.Type))
 	}
 	offset := r.u64()
-	if r.err == nil && offset%align != 0 {
+	if offset%align != 0 {
 		r.fail(ErrTensor, "%q begins at byte %d of the data, which is no multiple of %d", t.Name, offset, align)
 	}
 	return t, offset

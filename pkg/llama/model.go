@@ -236,36 +236,30 @@ type binder struct {
 
 // matrix returns the tensor of that name as rows×cols weights.
 func (b *binder) matrix(name string, rows, cols int) matmul.Weights {
-	t := b.tensor(name, cols, rows)
+	return b.weights(rows, b.tensor(name, cols, rows))
+}
+
+// weights returns a tensor, nil after an error, as so many rows of weights.
+func (b *binder) weights(rows int, t *Tensor) (w matmul.Weights) {
 	if t == nil {
-		return matmul.Weights{}
+		return w
 	}
 	format, ok := formats[t.Type]
 	if !ok {
-		b.err = fmt.Errorf("llama: %q is stored as %v, which has no kernel: F32, F16, BF16, Q8_0, Q4_0 and Q4_1 have", name, t.Type)
-		return matmul.Weights{}
+		b.err = fmt.Errorf("llama: %q is stored as %v, which has no kernel: F32, F16, BF16, Q8_0, Q4_0 and Q4_1 have", t.Name, t.Type)
+		return w
 	}
-	w, err := matmul.NewWeights(format, rows, cols, t.Data)
+	w, err := matmul.NewWeights(format, rows, t.Dims[0], t.Data)
 	if err != nil {
-		b.err = fmt.Errorf("llama: %q: %w", name, err)
+		b.err = fmt.Errorf("llama: %q: %w", t.Name, err)
 	}
 	return w
 }
 
 // vector returns the tensor of that name as n numbers.
 func (b *binder) vector(name string, n int) []float32 {
-	t := b.tensor(name, n)
-	if t == nil {
-		return nil
-	}
-	format, ok := formats[t.Type]
-	if !ok {
-		b.err = fmt.Errorf("llama: %q is stored as %v: a vector must be F32, F16 or BF16", name, t.Type)
-		return nil
-	}
-	w, err := matmul.NewWeights(format, 1, n, t.Data)
-	if err != nil {
-		b.err = fmt.Errorf("llama: %q: %w", name, err)
+	w := b.weights(1, b.tensor(name, n))
+	if b.err != nil {
 		return nil
 	}
 	x := make([]float32, n)

@@ -80,6 +80,14 @@ func guard(path string, f func() error) (err error) {
 	return f()
 }
 
+// guard runs f, which reads the weights, with [guard] where they lie in a file.
+func (m *Model) guard(f func() error) error {
+	if m.file == nil {
+		return f()
+	}
+	return guard(m.path, f)
+}
+
 // ModelFile is where the lesson's set-up puts the model, from the checkout.
 const ModelFile = ".cache/model/SmolLM2-135M-Instruct.Q4_1.gguf"
 

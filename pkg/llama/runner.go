@@ -1,12 +1,14 @@
 package llama
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"memorywall/pkg/internal/num"
 	"memorywall/pkg/matmul"
 )
 
@@ -33,7 +35,7 @@ type Runner struct {
 	results                      []float32 // of attention's parts, before they are put together
 	scratch                      []scratch // of each thread
 
-	shares *Shares // where the time goes, if that is asked for
+	shares *Shares // where the time goes
 
 	// What the threads work on, and their parts of it: made once, since making a
 	// function allocates.
@@ -56,7 +58,7 @@ type row struct {
 // byRows calls f for each row, on all threads where there are more than a few.
 func (r *Runner) byRows(f func(row int)) {
 	r.stage = f
-	r.team.Do((len(r.rows)+rowsTogether-1)/rowsTogether, r.someRows)
+	r.team.Do(num.CeilDiv(len(r.rows), rowsTogether), r.someRows)
 }
 
 // rowsTogether is how many rows a thread takes at a time.
@@ -94,10 +96,7 @@ func (m *Model) NewRunner(o Options) (*Runner, error) {
 	if o.Chunk < 0 || o.Chunk > maxChunk {
 		return nil, fmt.Errorf("llama: chunk is %d: it must be from 1 to %d, or 0 for 512", o.Chunk, maxChunk)
 	}
-	r := &Runner{model: m, team: matmul.NewTeam(o.Threads), chunk: o.Chunk}
-	if r.chunk == 0 {
-		r.chunk = DefaultChunk
-	}
+	r := &Runner{model: m, team: matmul.NewTeam(o.Threads), chunk: cmp.Or(o.Chunk, DefaultChunk), shares: &Shares{}}
 	r.exact = []matmul.Option{matmul.OnTeam(r.team)}
 	r.quick = r.exact
 	if !o.Float32 {
@@ -127,28 +126,15 @@ func (s Shares) String() string {
 }
 
 // Watch adds the time of each step's parts to s from now on; nil ends that.
-func (r *Runner) Watch(s *Shares) { r.shares = s }
+func (r *Runner) Watch(s *Shares) { r.shares = cmp.Or(s, &Shares{}) }
 
-// since adds the time since start to a part, if somebody watches.
-func (r *Runner) since(start time.Time, part func(*Shares) *time.Duration) {
-	if r.shares != nil {
-		*part(r.shares) += time.Since(start)
-	}
-}
+// since adds the time since start to a part.
+func since(start time.Time, part *time.Duration) { *part += time.Since(start) }
 
-func (r *Runner) now() (t time.Time) {
-	if r.shares != nil {
-		t = time.Now()
-	}
-	return t
-}
-
-func products(s *Shares) *time.Duration  { return &s.Products }
-func output(s *Shares) *time.Duration    { return &s.Output }
-func attention(s *Shares) *time.Duration { return &s.Attention }
-func all(s *Shares) *time.Duration {
-	s.Steps++
-	return &s.All
+// whole adds the time of a call, and counts its step.
+func (r *Runner) whole(start time.Time) {
+	since(start, &r.shares.All)
+	r.shares.Steps++
 }
 
 // Close ends the runner's threads.
@@ -163,7 +149,7 @@ func (r *Runner) Prefill(ctx context.Context, c *Cache, tokens []Token) ([]float
 	if err := r.fits(c, len(tokens)); err != nil {
 		return nil, err
 	}
-	defer r.since(r.now(), all)
+	defer r.whole(time.Now())
 	for len(tokens) > 0 {
 		n := min(len(tokens), r.chunk)
 		if err := r.read(ctx, c, tokens[:n]); err != nil {
@@ -192,7 +178,7 @@ func (r *Runner) Decode(ctx context.Context, caches []*Cache, tokens []Token) ([
 		return nil, fmt.Errorf("llama: %d sequences and %d tokens: there must be one token for each, and 1 to %d of them", len(caches), len(tokens), maxChunk)
 	}
 	r.rows, r.mul = r.rows[:0], r.quick
-	defer r.since(r.now(), all)
+	defer r.whole(time.Now())
 	for i, c := range caches {
 		if err := r.fits(c, 1); err != nil {
 			return nil, err
@@ -252,15 +238,12 @@ func (r *Runner) fits(c *Cache, n int) error {
 // hold the tokens, and r.x the last layer's result.
 func (r *Runner) step(ctx context.Context, tokens []Token) error {
 	m := r.model
-	if m.file == nil {
-		return r.forward(ctx, tokens)
-	}
-	if m.file.intact != nil {
+	if m.file != nil && m.file.intact != nil {
 		if err := m.file.intact(); err != nil {
 			return err
 		}
 	}
-	return guard(m.path, func() error { return r.forward(ctx, tokens) })
+	return m.guard(func() error { return r.forward(ctx, tokens) })
 }
 
 // forward is the model: what the lesson's formulas count, in their order.
@@ -302,10 +285,10 @@ func (r *Runner) attention(l *layer, n int) error {
 		return err
 	}
 	r.byRows(r.place)
-	start := r.now()
+	start := time.Now()
 	r.team.Do(r.chunks(), r.attend)
 	r.byRows(r.combine)
-	r.since(start, attention)
+	since(start, &r.shares.Attention)
 	if err := r.multiply(r.att, n, matmul.Product{Y: r.h, W: l.o}); err != nil {
 		return err
 	}
@@ -376,7 +359,7 @@ func (r *Runner) addRow(i int) {
 
 // multiply sets y = x·wᵀ for n rows and each product.
 func (r *Runner) multiply(x []float32, n int, ps ...matmul.Product) error {
-	defer r.since(r.now(), products)
+	defer since(time.Now(), &r.shares.Products)
 	return matmul.MulAll(x, n, ps, r.mul...)
 }
 
@@ -389,13 +372,8 @@ func (r *Runner) emit(from, to int) ([]float32, error) {
 		rmsNorm(r.out[i*m.Width:][:m.Width], r.x[(from+i)*m.Width:][:m.Width], m.norm, m.Epsilon)
 	}
 	logits := r.logits[:n*m.Vocab]
-	start := r.now()
-	defer r.since(start, output)
-	do := func() error { return m.output.Mul(logits, r.out[:n*m.Width], n, r.mul...) }
-	if m.file != nil {
-		return logits, guard(m.path, do)
-	}
-	return logits, do()
+	defer since(time.Now(), &r.shares.Output)
+	return logits, m.guard(func() error { return m.output.Mul(logits, r.out[:n*m.Width], n, r.mul...) })
 }
 
 // reserve makes room for n rows.
