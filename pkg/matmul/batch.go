@@ -13,11 +13,8 @@ func MultiplyBatch[T Float](count, m, n, k int, a, b, c []T, opts ...Option) err
 	if err != nil {
 		return err
 	}
-	if count < 0 {
-		return negative("count", count)
-	}
-	if count == 0 {
-		return nil
+	if err := notNegative("count", count); err != nil || count == 0 {
+		return err
 	}
 	if err := checkGEMM(m, n, k, a, k, b, n, c, n); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package matmul
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"unsafe"
@@ -32,35 +33,38 @@ func apart[T Float](p []T, np int, q []T, nq int) bool {
 
 // explainGEMM finds the first thing wrong, if anything is.
 func explainGEMM[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	if m < 0 {
-		return negative("m", m)
-	}
-	if n < 0 {
-		return negative("n", n)
-	}
-	if k < 0 {
-		return negative("k", k)
-	}
-	if err := checkMatrix("a", a, "m", m, "k", k, "lda", lda); err != nil {
+	if err := cmp.Or(notNegative("m", m), notNegative("n", n), notNegative("k", k),
+		checkMatrix("a", a, "m", m, "k", k, "lda", lda),
+		checkMatrix("b", b, "k", k, "n", n, "ldb", ldb),
+		checkMatrix("c", c, "m", m, "n", n, "ldc", ldc)); err != nil {
 		return err
 	}
-	if err := checkMatrix("b", b, "k", k, "n", n, "ldb", ldb); err != nil {
-		return err
-	}
-	if err := checkMatrix("c", c, "m", m, "n", n, "ldc", ldc); err != nil {
-		return err
-	}
-	if overlap(region[T]{c, m, n, ldc}, region[T]{a, m, k, lda}) {
-		return fmt.Errorf("matmul: c shares memory with a: the result must lie apart from the inputs")
-	}
-	if overlap(region[T]{c, m, n, ldc}, region[T]{b, k, n, ldb}) {
-		return fmt.Errorf("matmul: c shares memory with b: the result must lie apart from the inputs")
+	result := region[T]{c, m, n, ldc}
+	return cmp.Or(
+		notShared(overlap(result, region[T]{a, m, k, lda}), "c", "a"),
+		notShared(overlap(result, region[T]{b, k, n, ldb}), "c", "b"))
+}
+
+func notNegative(name string, v int) error {
+	if v < 0 {
+		return fmt.Errorf("matmul: %s is %d: a size must be 0 or more", name, v)
 	}
 	return nil
 }
 
-func negative(name string, v int) error {
-	return fmt.Errorf("matmul: %s is %d: a size must be 0 or more", name, v)
+func notShared(shared bool, result, input string) error {
+	if shared {
+		return fmt.Errorf("matmul: %s shares memory with %s: the result must lie apart from the inputs", result, input)
+	}
+	return nil
+}
+
+// holds refuses a vector that is too short.
+func holds[T Float](name string, x []T, sizeName string, size int) error {
+	if len(x) < size {
+		return fmt.Errorf("matmul: %s has %d elements: %s = %d are needed", name, len(x), sizeName, size)
+	}
+	return nil
 }
 
 func checkMatrix[T Float](name string, x []T, rowsName string, rows int, colsName string, cols int, ldName string, ld int) error {
@@ -107,8 +111,7 @@ func overlap[T Float](p, q region[T]) bool {
 	if np == 0 || nq == 0 {
 		return false
 	}
-	var zero T
-	size := unsafe.Sizeof(zero)
+	size := unsafe.Sizeof(T(0))
 	ap := uintptr(unsafe.Pointer(unsafe.SliceData(p.x)))
 	aq := uintptr(unsafe.Pointer(unsafe.SliceData(q.x)))
 	if ap > aq {
@@ -148,8 +151,4 @@ func scale[T Float](beta T, m, n int, c []T, ldc int) {
 			row[j] *= beta
 		}
 	}
-}
-
-func errTile(tile int) error {
-	return fmt.Errorf("matmul: tile is %d: it must be 1 or more", tile)
 }

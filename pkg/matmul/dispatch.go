@@ -82,28 +82,27 @@ func choose[T Float](opts []Option) (*pool[T], Option, error) {
 	if err != nil {
 		return nil, o, err
 	}
+	if o.tuning == (Tuning{}) && o.blocks == (Blocking{}) {
+		return p, o, nil
+	}
+	e := *p.engine // one of its own
 	if o.tuning != (Tuning{}) {
 		if err := o.tuning.Validate(); err != nil {
 			return nil, o, err
 		}
-		e := *p.engine
 		e.tuning = o.tuning
-		p = &pool[T]{engine: &e}
 	}
 	if o.blocks != (Blocking{}) {
 		if err := o.blocks.Validate(); err != nil {
 			return nil, o, err
 		}
-		k := p.engine.kern
-		if o.blocks.MR != k.mr || o.blocks.NR != k.nr {
+		if o.blocks.MR != e.kern.mr || o.blocks.NR != e.kern.nr {
 			return nil, o, fmt.Errorf("matmul: blocking has tiles of %d×%d: the %s kernel's are %d×%d",
-				o.blocks.MR, o.blocks.NR, k.isa, k.mr, k.nr)
+				o.blocks.MR, o.blocks.NR, e.kern.isa, e.kern.mr, e.kern.nr)
 		}
-		e := *p.engine
 		e.blk, e.thin, e.fewRows = o.blocks, o.blocks, 0
-		p = &pool[T]{engine: &e}
 	}
-	return p, o, nil
+	return &pool[T]{engine: &e}, o, nil
 }
 
 // poolOf returns the pool of an instruction set, of the best for "".

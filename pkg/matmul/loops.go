@@ -1,5 +1,7 @@
 package matmul
 
+import "fmt"
+
 // Naive computes C = A·B with three plain loops: the slow reference that every
 // other rung is compared with. See [Func] for sizes and errors.
 func Naive[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
@@ -51,11 +53,7 @@ const DefaultTile = 64
 
 // Tiled computes C = A·B over square tiles of [DefaultTile]. See [Func].
 func Tiled[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
-	if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
-		return err
-	}
-	tiled(DefaultTile, m, n, k, a, lda, b, ldb, c, ldc)
-	return nil
+	return TiledBy[T](DefaultTile)(m, n, k, a, lda, b, ldb, c, ldc)
 }
 
 // TiledBy returns C = A·B over square tiles of the given size, the loop nest
@@ -63,7 +61,7 @@ func Tiled[T Float](m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
 func TiledBy[T Float](tile int) Func[T] {
 	return func(m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) error {
 		if tile < 1 {
-			return errTile(tile)
+			return fmt.Errorf("matmul: tile is %d: it must be 1 or more", tile)
 		}
 		if err := checkGEMM(m, n, k, a, lda, b, ldb, c, ldc); err != nil {
 			return err

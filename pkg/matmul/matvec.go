@@ -1,7 +1,7 @@
 package matmul
 
 import (
-	"fmt"
+	"cmp"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
@@ -50,28 +50,13 @@ func GonumMatVec[T Float](m, n int, a []T, lda int, x, y []T) error {
 }
 
 func checkMatVec[T Float](m, n int, a []T, lda int, x, y []T) error {
-	if m < 0 {
-		return negative("m", m)
-	}
-	if n < 0 {
-		return negative("n", n)
-	}
-	if err := checkMatrix("a", a, "m", m, "n", n, "lda", lda); err != nil {
+	if err := cmp.Or(notNegative("m", m), notNegative("n", n),
+		checkMatrix("a", a, "m", m, "n", n, "lda", lda), holds("x", x, "n", n), holds("y", y, "m", m)); err != nil {
 		return err
 	}
-	if len(x) < n {
-		return fmt.Errorf("matmul: x has %d elements: n = %d are needed", len(x), n)
-	}
-	if len(y) < m {
-		return fmt.Errorf("matmul: y has %d elements: m = %d are needed", len(y), m)
-	}
-	if overlap(region[T]{y, 1, m, m}, region[T]{a, m, n, lda}) {
-		return fmt.Errorf("matmul: y shares memory with a: the result must lie apart from the inputs")
-	}
-	if overlap(region[T]{y, 1, m, m}, region[T]{x, 1, n, n}) {
-		return fmt.Errorf("matmul: y shares memory with x: the result must lie apart from the inputs")
-	}
-	return nil
+	return cmp.Or(
+		notShared(overlap(region[T]{y, 1, m, m}, region[T]{a, m, n, lda}), "y", "a"),
+		notShared(overlap(region[T]{y, 1, m, m}, region[T]{x, 1, n, n}), "y", "x"))
 }
 
 // SIMDMatVec computes y = A·x with the best kernel on one thread. See [VecFunc].

@@ -1,6 +1,7 @@
 package matmul
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -80,11 +81,8 @@ func (w Weights) check(y, x []float32, m, ny, nx int) error {
 	if w.rows == 0 {
 		return fmt.Errorf("matmul: the weights are empty: make them with NewWeights")
 	}
-	if m < 0 {
-		return negative("m", m)
-	}
-	if m == 0 {
-		return nil
+	if err := notNegative("m", m); err != nil || m == 0 {
+		return err
 	}
 	allX, okX := span(m, nx, nx)
 	allY, okY := span(m, ny, ny)
@@ -94,14 +92,10 @@ func (w Weights) check(y, x []float32, m, ny, nx int) error {
 	if !okY || len(y) < allY {
 		return fmt.Errorf("matmul: y has %d elements: m = %d rows of %d are needed", len(y), m, ny)
 	}
-	if !apart(y, allY, x, allX) {
-		return fmt.Errorf("matmul: y shares memory with x: the result must lie apart from the inputs")
-	}
 	py, pw := uintptr(unsafe.Pointer(unsafe.SliceData(y))), uintptr(unsafe.Pointer(unsafe.SliceData(w.data)))
-	if py < pw+uintptr(len(w.data)) && pw < py+uintptr(4*allY) {
-		return fmt.Errorf("matmul: y shares memory with the weights: the result must lie apart from the inputs")
-	}
-	return nil
+	return cmp.Or(
+		notShared(!apart(y, allY, x, allX), "y", "x"),
+		notShared(py < pw+uintptr(len(w.data)) && pw < py+uintptr(4*allY), "y", "the weights"))
 }
 
 // A weightJob is some products with the same activations and one format of
