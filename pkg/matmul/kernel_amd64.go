@@ -92,50 +92,45 @@ func weightKernels() []*weightKernel {
 			},
 		}
 		if haveAVX512 {
-			avx512 := &weightKernel{
-				isa: "avx512", wide: 8, wideInt8: 8, quantize: quantizeAVX512, transpose: transposeAVX2,
-				turnedRows: []int{8, 4, 3, 2, 1},
-				turned: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int, bool){
-					Float32:  turnedFloat32AVX512,
-					BFloat16: turnedBFloat16AVX512,
-					Float16:  turnedFloat16AVX512,
-				},
-				decode: [weightFormats]func(int, *byte, *float32){
-					Float32:  decodeFloat32AVX512,
-					BFloat16: decodeBFloat16AVX512,
-					Float16:  decodeFloat16AVX512,
-					Q8_0:     decodeQ8_0AVX512,
-					Q4_0:     decodeQ4_0AVX512,
-					Q4_1:     decodeQ4_1AVX512,
-				},
-				dot: [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int, bool){
-					Float32:  dotFloat32AVX512,
-					BFloat16: dotBFloat16AVX512,
-					Float16:  dotFloat16AVX512,
-					Q8_0:     dotQ8_0AVX512,
-					Q4_0:     dotQ4_0AVX512,
-					Q4_1:     dotQ4_1AVX512,
-				},
-				dotInt8: [weightFormats]func(int, *byte, int, int, *byte, int, *float32, int, int, bool){
+			avx512 := *avx2
+			avx512.isa, avx512.wide, avx512.turnedRows = "avx512", 8, []int{8, 4, 3, 2, 1}
+			avx512.turned = [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int, bool){
+				Float32:  turnedFloat32AVX512,
+				BFloat16: turnedBFloat16AVX512,
+				Float16:  turnedFloat16AVX512,
+			}
+			avx512.decode = [weightFormats]func(int, *byte, *float32){
+				Float32:  decodeFloat32AVX512,
+				BFloat16: decodeBFloat16AVX512,
+				Float16:  decodeFloat16AVX512,
+				Q8_0:     decodeQ8_0AVX512,
+				Q4_0:     decodeQ4_0AVX512,
+				Q4_1:     decodeQ4_1AVX512,
+			}
+			avx512.dot = [weightFormats]func(int, *byte, int, int, *float32, int, *float32, int, int, bool){
+				Float32:  dotFloat32AVX512,
+				BFloat16: dotBFloat16AVX512,
+				Float16:  dotFloat16AVX512,
+				Q8_0:     dotQ8_0AVX512,
+				Q4_0:     dotQ4_0AVX512,
+				Q4_1:     dotQ4_1AVX512,
+			}
+			if haveVNNI { // else products with 8-bit activations are AVX2's
+				avx512.quantize, avx512.triples, avx512.spread = quantizeAVX512, triplesAVX512, spreadAVX512
+				avx512.wideInt8, avx512.lanes, avx512.flip = 8, 16, 128
+				avx512.dotInt8 = [weightFormats]func(int, *byte, int, int, *byte, int, *float32, int, int, bool){
 					Q8_0: dotInt8Q8_0AVX512,
 					Q4_0: dotInt8Q4_0AVX512,
 					Q4_1: dotInt8Q4_1AVX512,
-				},
-			}
-			avx512.lanes, avx512.spread, avx512.unpack, avx512.tileInt8, avx512.tileLeast = avx2.lanes, avx2.spread, avx2.unpack, avx2.tileInt8, avx2.tileLeast
-			if haveVNNI {
-				avx512.lanes, avx512.spread, avx512.flip = 16, spreadAVX512, 128
+				}
 				avx512.tileLeast = [weightFormats]int{Q8_0: 9, Q4_0: 9, Q4_1: 9}
 				avx512.tileInt8 = [weightFormats]func(int, *byte, *byte, int, *float32, int){
 					Q8_0: tileInt8Q4_0AVX512,
 					Q4_0: tileInt8Q4_0AVX512,
 					Q4_1: tileInt8Q4_1AVX512,
 				}
-				avx512.triples = triplesAVX512
-			} else {
-				avx512.quantize, avx512.dotInt8, avx512.wideInt8 = avx2.quantize, avx2.dotInt8, avx2.wideInt8
 			}
-			ks = append(ks, avx512)
+			ks = append(ks, &avx512)
 		}
 		ks = append(ks, avx2)
 	}

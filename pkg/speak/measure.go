@@ -146,23 +146,17 @@ func secondsInCache(f matmul.WeightFormat, cols, n int, options ...matmul.Option
 		return 0, err
 	}
 	x, y := make([]float32, n*cols), make([]float32, n*rows)
-	var failed error
-	result, err := bench.Run(fmt.Sprintf("%v in a cache, %d rows", f, n), bench.Work{}, bench.Options{Samples: 5, MinTime: 4 * time.Millisecond}, func() {
-		if err := w.Mul(y, x, n, append(options, matmul.Threads(1))...); err != nil {
-			failed = err
-		}
+	options = append(options, matmul.Threads(1))
+	quick := bench.Options{Samples: 5, MinTime: 4 * time.Millisecond}
+	result, err := timed(fmt.Sprintf("%v in a cache, %d rows", f, n), bench.Work{}, quick, func() error {
+		return w.Mul(y, x, n, options...)
 	})
-	return result.Min / float64(rows) / float64(cols), cmp.Or(failed, err)
+	return result.Min / float64(rows) / float64(cols), err
 }
 
 // FirstToken returns the least time to read a prompt of so many tokens.
 func (l *Lab) FirstToken(tokens int) float64 {
 	return l.Roof(Case{}).FirstToken(l.Model, tokens, llama.DefaultChunk, matmul.Float16)
-}
-
-// TimeFirstToken reads a prompt of so many tokens again and again.
-func (l *Lab) TimeFirstToken(tokens int, o bench.Options) (bench.Result, error) {
-	return TimeFirstToken(l.Model, tokens, o)
 }
 
 // promptShares returns where the time of reading a prompt of so many tokens goes.
@@ -217,7 +211,7 @@ func (l *Lab) Steps(progress func(done, total int), cases ...Case) (Sweep, error
 // Prompts times the reading of prompts of so many tokens.
 func (l *Lab) Prompts(progress func(done, total int), tokens ...int) (Sweep, error) {
 	return each(progress, tokens, func(n int) (float64, bench.Result, error) {
-		result, err := l.TimeFirstToken(n, sweep)
+		result, err := TimeFirstToken(l.Model, n, sweep)
 		return l.FirstToken(n), result, err
 	})
 }
@@ -316,12 +310,16 @@ func (c Case) Time(o bench.Options) (bench.Result, error) {
 		return bench.Result{}, err
 	}
 	defer r.Close()
-	var failed error
-	result, err := bench.Run(fmt.Sprintf("a batch of %d at context %d", len(caches), c.complete().Context), bench.Work{FLOPs: c.Step().FLOPs, Bytes: c.Step().Bytes()}, o, func() {
-		if err := again(r, caches, next); err != nil {
-			failed = err
-		}
+	work := bench.Work{FLOPs: c.Step().FLOPs, Bytes: c.Step().Bytes()}
+	return timed(fmt.Sprintf("a batch of %d at context %d", len(caches), c.complete().Context), work, o, func() error {
+		return again(r, caches, next)
 	})
+}
+
+// timed is [bench.Run] for what can fail.
+func timed(name string, work bench.Work, o bench.Options, f func() error) (bench.Result, error) {
+	var failed error
+	result, err := bench.Run(name, work, o, func() { failed = cmp.Or(f(), failed) })
 	return result, cmp.Or(failed, err)
 }
 
@@ -381,13 +379,7 @@ func TimeFirstToken(m *llama.Model, tokens int, o bench.Options) (bench.Result, 
 		return bench.Result{}, err
 	}
 	defer r.Close()
-	var failed error
-	result, err := bench.Run(fmt.Sprintf("a prompt of %d", tokens), bench.Work{}, o, func() {
-		if err := read(); err != nil {
-			failed = err
-		}
-	})
-	return result, cmp.Or(failed, err)
+	return timed(fmt.Sprintf("a prompt of %d", tokens), bench.Work{}, o, read)
 }
 
 // prompt returns a runner, and what reads a prompt of so many tokens with it.

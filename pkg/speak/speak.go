@@ -99,12 +99,6 @@ func (r Roof) Float32() Roof {
 // FLOP/byte.
 func (r Roof) Ridge() float64 { return r.Peak / r.Read }
 
-// formats returns how a model's parts are stored.
-func formats(m *llama.Model) (matrices, table transformer.Format) {
-	a, b := m.Formats()
-	return Format(a), Format(b)
-}
-
 // Format returns the name that pkg/transformer has for a format of weights.
 func Format(f matmul.WeightFormat) transformer.Format {
 	switch f {
@@ -144,15 +138,15 @@ func Prefill(m *llama.Model, tokens, chunk int, kv matmul.WeightFormat) []Step {
 
 // step counts a pass of which out tokens go through the output layer.
 func step(m *llama.Model, p transformer.Pass, kv matmul.WeightFormat, out int64) Step {
-	matrices, table := formats(m)
+	matrices, table := m.Formats()
 	s := Step{Tokens: out}
 	for _, w := range p.Parts {
-		f, flops := matrices, float64(w.FLOPs)
+		f, flops := Format(matrices), float64(w.FLOPs)
 		switch w.Name {
 		case transformer.NormPart:
 			f = transformer.Named("FP32")
 		case transformer.OutputLayer:
-			f, flops = table, flops*float64(out)/float64(p.Tokens)
+			f, flops = Format(table), flops*float64(out)/float64(p.Tokens)
 			if out == 0 {
 				continue
 			}

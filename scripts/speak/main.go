@@ -13,6 +13,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 
 	"memorywall/pkg/llama"
@@ -147,10 +149,7 @@ func answer(ctx context.Context, c choice, stdout, stderr io.Writer, mine func(c
 		return fmt.Errorf("the question has %d tokens: this model can look back on %d", len(prompt), m.Context)
 	}
 	tokens := min(c.tokens, m.Context-len(prompt))
-	threads := c.threads
-	if threads == 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
+	threads := cmp.Or(c.threads, runtime.GOMAXPROCS(0))
 	roof, date, err := roofFor(ctx, m, threads, stderr, mine)
 	if err != nil {
 		return err
@@ -180,19 +179,12 @@ func answer(ctx context.Context, c choice, stdout, stderr io.Writer, mine func(c
 	rep := figures(c, m, path, roof, u)
 	rep.Measured = date
 	if c.json {
-		text, err := json.MarshalIndent(rep, "", "  ")
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(stdout, "%s\n", text); err != nil {
-			return err
-		}
-		return stopped
+		out := json.NewEncoder(stdout)
+		out.SetIndent("", "  ")
+		return cmp.Or(out.Encode(rep), stopped)
 	}
-	if _, err := fmt.Fprintf(stdout, "\n\n%s", command.Line(rep.lines())); err != nil {
-		return err
-	}
-	return stopped
+	_, err = fmt.Fprintf(stdout, "\n\n%s", command.Line(rep.lines()))
+	return cmp.Or(err, stopped)
 }
 
 // visible returns what a model writes as a terminal may have it: a file of a
@@ -230,30 +222,22 @@ func roofFor(ctx context.Context, m *llama.Model, threads int, stderr io.Writer,
 	if err != nil {
 		return speak.Roof{}, "", err
 	}
-	known, date := speak.Threads(mac), ""
+	date := ""
 	if mac.Measured != nil {
 		date = mac.Measured.Date
 	}
-	at := threads
-	for _, n := range known {
-		if n == threads {
-			at = n
-			break
-		}
-		at = max(n, 1)
+	if known := speak.Threads(mac); len(known) > 0 && !slices.Contains(known, threads) {
+		threads = slices.Max(known)
 	}
-	roof, err := speak.RoofOf(mac, at, m.WeightBytes())
+	roof, err := speak.RoofOf(mac, threads, m.WeightBytes())
 	return roof, date, err
 }
 
 func figures(c choice, m *llama.Model, path string, roof speak.Roof, u llama.Run) report {
 	first := u.Answers[0]
-	rep := report{Text: first.Text, Ended: first.Ended, Model: path, Threads: roof.Threads, Batch: c.batch, PromptTokens: u.Prompt,
+	rep := report{Text: first.Text, Ended: first.Ended, Model: path, Threads: cmp.Or(c.threads, roof.Threads), Batch: c.batch, PromptTokens: u.Prompt,
 		Tokens: len(first.Tokens), PrefillRate: u.PrefillRate(), DecodeRate: u.DecodeRate(), FirstToken: u.Prefill.Seconds(),
 		FirstRoof: roof.FirstToken(m, u.Prompt, llama.DefaultChunk, matmul.Float16), Level: roof.Level, ReadBps: roof.Read}
-	if c.threads > 0 {
-		rep.Threads = c.threads
-	}
 	if c.batch > 1 {
 		for _, a := range u.Answers {
 			rep.Texts = append(rep.Texts, a.Text)
