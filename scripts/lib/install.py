@@ -85,13 +85,6 @@ HINTS = (
 )
 
 
-def hint(text):
-    for pattern, advice in HINTS:
-        if re.search(pattern, text):
-            return advice
-    return ""
-
-
 class Log:
     """The log file of one set-up. A full disk must not hide the first error."""
 
@@ -178,9 +171,9 @@ def run(log, argv, *, env, cwd=ROOT, what=None):
     text = "\n".join(lines)
     if code != 0:
         end = "\n".join("    " + (line if len(line) < 200 else line[:199] + "…") for line in lines[-12:] if line.strip())
-        advice = hint(text)
+        advice = next((f"{advice}\n" for pattern, advice in HINTS if re.search(pattern, text)), "")
         raise Failed(f"{what or argv[0]} failed (exit {code}). Its last lines:\n{end}\n"
-                     + (f"{advice}\n" if advice else "") + f"All of it: {log.path}")
+                     f"{advice}All of it: {log.path}")
     return text
 
 
@@ -313,9 +306,8 @@ class Setup:
     env is the environment of every program that works on the lesson.
     """
 
-    def __init__(self, log, announce=say):
+    def __init__(self, log):
         self.log = log
-        self.announce = announce
         self.go = self.node = self.npm = None
         self.go_version = ""
         self.refused = {}  # each go that does not run, and what it said
@@ -358,7 +350,7 @@ class Setup:
 
     def begin(self, doing):
         self.count += 1
-        self.announce(f"  {self.count}. {doing} …")
+        say(f"  {self.count}. {doing} …")
 
     def once(self, name, doing, key, pieces, action):
         """Run action, unless it ran with this key and what it made is as it was.
@@ -375,7 +367,7 @@ class Setup:
         if lost:
             raise Failed(f"{doing}: it ran, but {lost.relative_to(ROOT)} is not there; see {self.log.path}")
         stamp(name, digest(key, *pieces()))
-        self.announce(f"     done in {time.monotonic() - start:.0f} s")
+        say(f"     done in {time.monotonic() - start:.0f} s")
 
     # Python
 
@@ -637,7 +629,7 @@ class Setup:
         def tell():
             while not done.wait(every):
                 with contextlib.suppress(OSError):
-                    self.announce(f"     {sum(f.stat().st_size for f in folder.rglob('*.whl')) / 1e6:.0f} MB are here")
+                    say(f"     {sum(f.stat().st_size for f in folder.rglob('*.whl')) / 1e6:.0f} MB are here")
 
         teller = threading.Thread(target=tell, daemon=True)
         teller.start()

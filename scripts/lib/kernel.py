@@ -10,7 +10,6 @@ a killed GoNB, and GoNB a killed Jupyter), and removes FOLDER.
 
 import contextlib
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -18,31 +17,22 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
+
 SCRIPTS = Path(__file__).resolve().parent.parent
 
 
-def wait_for_end(*pids):
-    """Return when one of the processes is gone (a zombie counts as gone, where we can tell)."""
+def ended(pid):
+    """Whether a process is gone; a zombie counts as gone."""
     try:
-        if hasattr(os, "pidfd_open"):  # Linux
-            select.select([os.pidfd_open(pid) for pid in pids], [], [])
-            return
-        if hasattr(select, "kqueue"):  # macOS
-            select.kqueue().control([select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)
-                                     for pid in pids], 1)
-            return
-    except ProcessLookupError:
-        return
-    except OSError:
-        pass  # not on this kernel: ask again and again instead
-    while True:
-        for pid in pids:
-            try:
-                os.kill(pid, 0)
-            except ProcessLookupError:
-                return
-            except PermissionError:
-                pass
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def wait_for_end(*pids):
+    """Return when one of the processes is gone."""
+    while not any(map(ended, pids)):
         time.sleep(0.5)
 
 
@@ -52,32 +42,15 @@ def server():
     return [int(pid)] if pid.isdigit() and int(pid) > 1 else []
 
 
-def commands():
-    """(pid, command line) of every process that can be seen."""
-    proc = Path("/proc")
-    if (proc / "self" / "cmdline").exists():
-        for entry in proc.iterdir():
-            if entry.name.isdigit():
-                with contextlib.suppress(OSError):
-                    yield int(entry.name), (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-        return
-    out = subprocess.run(["ps", "-axww", "-o", "pid=,command="], capture_output=True, text=True, errors="replace")
-    for line in out.stdout.splitlines():
-        pid, _, command = line.strip().partition(" ")
-        if pid.isdigit():
-            yield int(pid), command
-
-
 def clear_up(folder):
     """End every process that was started with a path in this kernel's folder."""
-    for sig in (signal.SIGTERM, signal.SIGKILL):
-        left = [pid for pid, command in commands() if folder in command and pid != os.getpid()]
-        if not left:
-            break
-        for pid in left:
-            with contextlib.suppress(OSError):
-                os.kill(pid, sig)
-        time.sleep(0.3)
+    for end in (psutil.Process.terminate, psutil.Process.kill):
+        left = [process for process in psutil.process_iter(["cmdline"])
+                if folder in " ".join(process.info["cmdline"] or ()) and process.pid != os.getpid()]
+        for process in left:
+            with contextlib.suppress(psutil.Error):
+                end(process)
+        psutil.wait_procs(left, timeout=0.3)
     shutil.rmtree(folder, ignore_errors=True)
 
 

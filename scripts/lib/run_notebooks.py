@@ -184,11 +184,8 @@ class Runner:
         missing = [i for i, c in enumerate(nb.cells) if "id" not in c]
         try:
             total = await self.execute(path, nb)
-        except Failure as err:
-            say(f"  FAIL {show(path)}: {err}")
-            return False
-        except Exception as err:  # the kernel did not start, …
-            say(f"  FAIL {show(path)}: {type(err).__name__}: {err}")
+        except Exception as err:
+            say(f"  FAIL {show(path)}: " + ("" if isinstance(err, Failure) else f"{type(err).__name__}: ") + str(err))
             return False
         normalise(nb)
         took = f"{total} cells, {time.monotonic() - start:.1f} s"

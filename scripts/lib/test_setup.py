@@ -21,6 +21,8 @@ import unittest
 import zipfile
 from pathlib import Path
 
+import psutil
+
 LIB = Path(__file__).resolve().parent
 SCRIPTS = LIB.parent
 
@@ -1040,6 +1042,8 @@ exec "$REAL_PYTHON" -c 'import time; time.sleep(120)' "$TMPDIR"
         gonb = self.root / ".venv" / "bin" / "gonb"
         gonb.write_text(self.FAKE_GONB, encoding="utf-8")
         gonb.chmod(0o755)
+        packages = next(self.root.glob(".venv/lib/python*/site-packages"))
+        (packages / "psutil").symlink_to(Path(psutil.__file__).parent)
         report = self.place / "report"
         process = subprocess.Popen(
             [str(self.root / "scripts" / "kernel"), "-raw_error", "-kernel", "a file"], cwd="/", start_new_session=True,
