@@ -47,20 +47,15 @@ GO_CLEARED = (
 GOFLAGS = "-ldflags=-w -buildvcs=false"
 
 
+sys.stdout.reconfigure(errors="replace")  # where it knows ASCII alone, the rest becomes question marks
+
+
 class Stop(Exception):
     """Something the reader must know and can mend: shown without a stack."""
 
     def __init__(self, message, code=1):
         super().__init__(message)
         self.code = code
-
-
-def writable_home():
-    """The reader's home folder, or None where there is none to write in."""
-    home = os.environ.get("HOME")
-    if home and os.path.isdir(home) and os.access(home, os.W_OK | os.X_OK):
-        return Path(home)
-    return None
 
 
 def runs_programs(folder):
@@ -129,7 +124,8 @@ def base_env():
         env["GODEBUG"] = ",".join(without)
     env["GOTOOLCHAIN"] = "local"  # never fetch another Go by itself
 
-    if writable_home() is None:  # then the caches live in the checkout
+    home = env.get("HOME", "")
+    if not (os.path.isdir(home) and os.access(home, os.W_OK | os.X_OK)):  # then the caches live in the checkout
         for name, folder in (("PIP_CACHE_DIR", "pip"), ("npm_config_cache", "npm"),
                              ("GOCACHE", "go-build"), ("GOPATH", "go"), ("GOMODCACHE", "go/pkg/mod")):
             env[name] = str(CACHE / folder)
@@ -175,9 +171,5 @@ def with_path(env, folders):
 
 
 def say(line=""):
-    """One line of progress, at once, whatever standard output is."""
-    try:
-        print(f"{line}\n", end="", flush=True)  # in one piece: two threads may say something
-    except UnicodeEncodeError:
-        encoding = sys.stdout.encoding or "ascii"
-        print(line.encode(encoding, "replace").decode(encoding), flush=True)
+    """One line of progress, at once."""
+    print(f"{line}\n", end="", flush=True)  # in one piece: two threads may say something

@@ -750,11 +750,8 @@ def node_major(node):
 def can_make(folder):
     """Whether a folder is there and writable, or could be made."""
     path = Path(folder)
-    if not path.is_absolute():
-        return False
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    return path.is_dir() and os.access(path, os.W_OK | os.X_OK)
+    nearest = next(place for place in (path, *path.parents) if place.exists())
+    return path.is_absolute() and nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
 
 def cell_packages():

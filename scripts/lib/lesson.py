@@ -53,10 +53,6 @@ LAB_OPTIONS = frozenset((
 LAB_TELLS = frozenset(("help-all", "version", "generate-config", "show-config", "show-config-json"))  # and opens nothing
 
 
-def is_wsl():
-    return "microsoft" in platform.release().lower()
-
-
 def jupyter_files():
     """Settings of the server and of the pages, written afresh at each start.
 
@@ -68,7 +64,7 @@ def jupyter_files():
             "ip": "localhost",
             "root_dir": str(ROOT),
             "allow_root": True,  # a container's only user is often root; the server listens on localhost only
-            "use_redirect_file": not is_wsl(),  # a browser of Windows cannot read the redirect file
+            "use_redirect_file": "microsoft" not in platform.release().lower(),  # WSL: a browser of Windows cannot read the file
             "jpserver_extensions": {"jupyter_lsp": False, "notebook_shim": False},
             # As long as the time between two pings, which it is cut to anyway, with a warning.
             "tornado_settings": {"ws_ping_timeout": 30000},
@@ -133,21 +129,11 @@ def trust(setup):
 
 def restore(wanted):
     with lock():
-        for line in reader.restore(wanted, known_go()):
+        for line in reader.restore(wanted, reader.read(STAMPS / "kernel-go")):
             say(line)
-        log = Log()
-        setup = Setup(log)
-        if (VENV / ".stamps" / "python").exists():
-            trust(setup)
+        if (STAMPS / "python").exists():
+            trust(Setup(Log()))
     say("Start with ./scripts/lesson. In an open JupyterLab: File > Reload Notebook from Disk.")
-
-
-def known_go():
-    """The version of Go that the kernel last had."""
-    try:
-        return (STAMPS / "kernel-go").read_text(encoding="utf-8")
-    except OSError:
-        return ""
 
 
 def running():

@@ -105,7 +105,7 @@ def put(name, text, version):
     write_whole(ORIGINALS / name, text)
 
 
-def refresh(version=""):
+def refresh(version):
     """Bring my-lesson/ up to date; returns lines that the reader should see.
 
     version: the kernel's Go.
@@ -165,8 +165,11 @@ def choose(wanted):
     return found
 
 
-def restore(wanted, version=""):
-    """Bring originals back; what the reader had is kept in backups/."""
+def restore(wanted, version):
+    """Bring originals back; what the reader had is kept in backups/.
+
+    version: the kernel's Go, None before there is one.
+    """
     lines = []
     for original in choose(wanted):
         name, text = original.name, read(original)
